@@ -1,0 +1,1 @@
+"""A notebook client of the Agent Client Protocol."""

@@ -1,0 +1,1 @@
+"""The state of a session and of its turns: pure, without IO, clock, threads or randomness."""

@@ -1,0 +1,135 @@
+"""What can happen to a session; `acp_jupyter.model.reduce` applies it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from acp_jupyter.model.turn import Turn, TurnError
+
+
+@dataclass(frozen=True)
+class SessionOpened:
+    """The agent made the session; ``response`` is its answer to ``session/new``."""
+
+    session_id: str
+    response: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TurnStarted:
+    """A turn begins: it is the current one from now on."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True)
+class PromptSent:
+    """The turn's prompt is on its way to the agent."""
+
+
+@dataclass(frozen=True)
+class SessionUpdate:
+    """The agent's ``session/update``, as it came."""
+
+    update: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CancelRequested:
+    """The user cancelled the turn; the agent has not confirmed it yet."""
+
+
+@dataclass(frozen=True)
+class TurnEnded:
+    """The agent answered the prompt; ``response`` is its result as it came."""
+
+    response: Any
+
+
+@dataclass(frozen=True)
+class TurnFailed:
+    """The turn ended otherwise; ``agent_gone`` where running tool calls were cut off by it."""
+
+    error: TurnError
+    agent_gone: bool = False
+
+
+@dataclass(frozen=True)
+class PermissionAsked:
+    """The agent asks; ``request`` is ``session/request_permission`` as it came, ``key`` our name for it."""
+
+    key: str
+    request: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PermissionClosed:
+    """A request was answered: ``selected`` with an option, or ``cancelled``."""
+
+    key: str
+    state: str
+    decided_by: str
+    option_id: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class TerminalStarted:
+    """A command runs for the agent."""
+
+    terminal_id: str
+    command: str
+    cwd: str
+
+
+@dataclass(frozen=True)
+class TerminalOutput:
+    """A command wrote something, decoded; ``dropped`` where output was left out before it."""
+
+    terminal_id: str
+    text: str
+    dropped: bool = False
+
+
+@dataclass(frozen=True)
+class TerminalExited:
+    """A command ended, with a code or by a signal."""
+
+    terminal_id: str
+    exit_code: int | None = None
+    signal: str | None = None
+
+
+@dataclass(frozen=True)
+class TerminalReleased:
+    """The agent needs a terminal no longer; its output stays."""
+
+    terminal_id: str
+
+
+@dataclass(frozen=True)
+class Noted:
+    """The client itself has something to say about the turn."""
+
+    text: str
+    severity: str = field(default="info")
+
+
+Event: TypeAlias = (
+    SessionOpened
+    | TurnStarted
+    | PromptSent
+    | SessionUpdate
+    | CancelRequested
+    | TurnEnded
+    | TurnFailed
+    | PermissionAsked
+    | PermissionClosed
+    | TerminalStarted
+    | TerminalOutput
+    | TerminalExited
+    | TerminalReleased
+    | Noted
+)

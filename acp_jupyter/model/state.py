@@ -1,0 +1,96 @@
+"""The state of a session: what its turns share."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from acp_jupyter.model.tool_call import Permission, ToolCall
+    from acp_jupyter.model.turn import Turn
+
+_STRAY_LIMIT = 1000
+
+
+class Change(NamedTuple):
+    """A node of a turn's document that changed: ``()`` for its head, ``("items", 4)``, ``("plans", id)``."""
+
+    turn: Turn
+    node: tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class SessionState:
+    """What one session has seen. Changed in place by `reduce`, and by its one owner.
+
+    ``stray`` holds updates that came before any turn and have no place of their own.
+    """
+
+    session_id: str | None = None
+    turns: list[Turn] = field(default_factory=list["Turn"])
+    title: str | None = None
+    updated_at: str | None = None
+    modes: dict[str, str] = field(default_factory=dict[str, str])
+    mode_id: str | None = None
+    config_options: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    commands: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    stray: deque[dict[str, Any]] = field(default_factory=lambda: deque[dict[str, Any]](maxlen=_STRAY_LIMIT))
+
+    @property
+    def turn(self) -> Turn | None:
+        """The latest turn."""
+        return self.turns[-1] if self.turns else None
+
+    @property
+    def mode(self) -> dict[str, Any] | None:
+        """The agent's current mode, ``{id, name}``."""
+        if self.mode_id is None:
+            return None
+        return {"id": self.mode_id, "name": self.modes.get(self.mode_id, self.mode_id)}
+
+    @property
+    def options(self) -> list[dict[str, Any]]:
+        """The agent's configuration options, ``{id, name, category, value}``, with readable values."""
+        return [
+            {
+                "id": str(option.get("id", "")),
+                "name": str(option.get("name") or option.get("id") or ""),
+                "category": option.get("category"),
+                "value": _value_name(option),
+            }
+            for option in self.config_options
+        ]
+
+    def find_call(self, tool_call_id: str) -> tuple[Turn, ToolCall] | None:
+        """Return the tool call of that id and the turn that it belongs to."""
+        for turn in reversed(self.turns):
+            call = turn.tool_calls.get(tool_call_id)
+            if call is not None:
+                return turn, call
+        return None
+
+    def find_permission(self, key: str) -> tuple[Turn, Permission] | None:
+        """Return the permission request of that key and the turn that it belongs to."""
+        for turn in reversed(self.turns):
+            if key in turn.permissions:
+                return turn, turn.permissions[key]
+        return None
+
+
+def _value_name(option: dict[str, Any]) -> str:
+    value = option.get("currentValue")
+    choices = option.get("options")
+    for choice in _flat(choices if isinstance(choices, list) else []):  # pyright: ignore[reportUnknownArgumentType]  # any JSON
+        if choice.get("value") == value:
+            return str(choice.get("name") or value)
+    return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def _flat(choices: list[Any]) -> list[dict[str, Any]]:
+    flat: list[dict[str, Any]] = []
+    for choice in choices:
+        if isinstance(choice, dict):
+            nested = choice.get("options")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # any JSON
+            flat += _flat(nested) if isinstance(nested, list) else [choice]  # pyright: ignore[reportUnknownArgumentType]  # any JSON
+    return flat

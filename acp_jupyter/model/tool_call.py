@@ -1,0 +1,184 @@
+"""Tool calls, and what is asked and decided about them.
+
+See https://agentclientprotocol.com/protocol/tool-calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+from acp_jupyter.model.content import Block, ContentItem, Location, TerminalRef
+from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.text import Text, json_text
+
+FINAL_STATUSES = frozenset({"completed", "failed"})
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """One action of the agent, as far as it has told us.
+
+    ``raw_input`` and ``raw_output`` are the plain Python values that came over the wire, ``None`` where none
+    came. ``kind`` and ``status`` are the agent's own words; ``local_status`` is what we know beyond them
+    (``cancelled``, ``cut_off``). ``history`` holds every update as it came.
+    """
+
+    tool_call_id: str
+    title: str = ""
+    name: str | None = None
+    kind: str = "other"
+    status: str = "pending"
+    local_status: str | None = None
+    locations: list[Location] = field(default_factory=list[Location])
+    content: list[ContentItem] = field(default_factory=list[ContentItem])
+    raw_input: Any = None
+    raw_output: Any = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]], compare=False, repr=False)
+    _texts: dict[str, tuple[Any, str]] = field(
+        default_factory=dict[str, tuple[Any, str]], compare=False, repr=False
+    )
+
+    @property
+    def diffs(self) -> list[Diff]:
+        """The file changes among its content."""
+        return [item for item in self.content if isinstance(item, Diff)]
+
+    @property
+    def terminal_ids(self) -> list[str]:
+        """The ids of the terminals among its content."""
+        return [item.terminal_id for item in self.content if isinstance(item, TerminalRef)]
+
+    @property
+    def text(self) -> str:
+        """The text blocks among its content, joined by newlines."""
+        blocks = [item.block for item in self.content if isinstance(item, Block)]
+        return "\n".join(
+            str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block
+        )
+
+    @property
+    def shown_status(self) -> str:
+        """What a card shows: our own knowledge where we have it, else the agent's word."""
+        return self.local_status or self.status
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more is expected of it."""
+        return self.shown_status in FINAL_STATUSES or self.local_status is not None
+
+    def raw_text(self, which: str) -> str | None:
+        """Return ``raw_input`` or ``raw_output`` as compact JSON text, kept until the value changes."""
+        value = getattr(self, which)
+        if value is None:
+            return None
+        cached = self._texts.get(which)
+        if cached is None or cached[0] is not value:
+            cached = self._texts[which] = (value, json_text(value))
+        return cached[1]
+
+
+class ToolCalls:
+    """A turn's tool calls, in the order of their first mention: by position or by id."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: Iterable[ToolCall] = ()) -> None:
+        self._calls = {call.tool_call_id: call for call in calls}
+
+    def add(self, call: ToolCall) -> None:
+        """Append ``call``."""
+        self._calls[call.tool_call_id] = call
+
+    def get(self, tool_call_id: str) -> ToolCall | None:
+        """Return the call of that id, or ``None``."""
+        return self._calls.get(tool_call_id)
+
+    def where(self, **wanted: Any) -> ToolCalls:
+        """Return the calls whose attributes equal all of ``wanted``, such as ``kind="execute"``."""
+        return ToolCalls(
+            call for call in self if all(getattr(call, key) == value for key, value in wanted.items())
+        )
+
+    @overload
+    def __getitem__(self, key: int | str) -> ToolCall: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[ToolCall]: ...
+    def __getitem__(self, key: int | str | slice) -> ToolCall | list[ToolCall]:
+        return self._calls[key] if isinstance(key, str) else list(self._calls.values())[key]
+
+    def __iter__(self) -> Iterator[ToolCall]:
+        return iter(list(self._calls.values()))
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __contains__(self, tool_call_id: object) -> bool:
+        return tool_call_id in self._calls
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ToolCalls) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes in place
+
+    def __repr__(self) -> str:
+        return f"ToolCalls({list(self)!r})"
+
+
+@dataclass(frozen=True)
+class PermissionOption:
+    """One answer that the agent offers: ``name`` is its words, ``kind`` a hint."""
+
+    option_id: str
+    name: str
+    kind: str
+
+
+@dataclass(slots=True)
+class Permission:
+    """A permission request and what became of it.
+
+    ``state`` is ``open``, ``selected`` or ``cancelled``; ``decided_by`` is ``you``, ``policy``, ``nobody``,
+    ``turn`` or ``agent``; ``reason`` a sentence beyond that. ``request`` is the request as it came.
+    """
+
+    key: str
+    tool_call_id: str
+    options: tuple[PermissionOption, ...]
+    request: dict[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
+    state: str = "open"
+    option_id: str | None = None
+    decided_by: str | None = None
+    reason: str | None = None
+    opened_at: float | None = None
+    decided_at: float | None = None
+
+    @property
+    def option(self) -> PermissionOption | None:
+        """The option that was selected."""
+        return next((o for o in self.options if o.option_id == self.option_id), None)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether it was answered by anything but an allowance (an unknown kind is none)."""
+        allowed = self.option is not None and self.option.kind in {"allow_once", "allow_always"}
+        return self.state != "open" and not (self.state == "selected" and allowed)
+
+
+@dataclass(slots=True)
+class Terminal:
+    """A command that runs, or ran, for the agent; ``output`` still has its escape codes."""
+
+    terminal_id: str
+    command: str = ""
+    cwd: str = ""
+    output: Text = field(default_factory=Text)
+    truncated: bool = False
+    exit_code: int | None = None
+    signal: str | None = None
+    released: bool = False
+    started_at: float | None = None
+    ended_at: float | None = None

@@ -1,0 +1,255 @@
+"""A turn to and from its JSON document; ``docs/turn-format.md`` describes it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from acp_jupyter.model.content import (
+    Block,
+    ContentItem,
+    Location,
+    TerminalRef,
+    UnknownContent,
+    as_dict,
+    as_list,
+)
+from acp_jupyter.model.diff import Diff, Edit, Mark, rebuild_old
+from acp_jupyter.model.text import Text, json_text
+from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal, ToolCall, ToolCalls
+from acp_jupyter.model.turn import (
+    AgentInfo,
+    Compaction,
+    ContentPart,
+    Item,
+    Message,
+    ModeChange,
+    Note,
+    Notice,
+    PlanEntry,
+    PlanMark,
+    TerminalMark,
+    Thought,
+    ToolCallMark,
+    Turn,
+    TurnError,
+    UnknownUpdate,
+    Usage,
+)
+
+VERSION = 1
+MIME = f"application/vnd.acp-jupyter.turn.v{VERSION}+json"
+
+_ITEM_TYPES: dict[type, str] = {
+    Message: "message",
+    Thought: "thought",
+    ContentPart: "content",
+    PlanMark: "plan",
+    ToolCallMark: "tool_call",
+    TerminalMark: "terminal",
+    Notice: "notice",
+    Compaction: "compaction",
+    ModeChange: "mode",
+}
+_ITEM_CLASSES = {name: cls for cls, name in _ITEM_TYPES.items()}
+_HEAD_KEYS = (
+    "turn_id number session_id cwd additional_directories policy state started_at ended_at stop_reason "
+    "prompt title mode options commands"
+).split()
+_CALL_KEYS = "tool_call_id title name kind status local_status started_at ended_at".split()
+_TERMINAL_KEYS = ("terminal_id command cwd truncated exit_code signal released started_at ended_at").split()
+_PERMISSION_KEYS = "key tool_call_id state option_id decided_by reason opened_at decided_at".split()
+
+
+def to_json(turn: Turn) -> dict[str, Any]:
+    """Return the whole document of ``turn``."""
+    return {
+        **head_json(turn),
+        "items": [item_json(item) for item in turn.items],
+        "tool_calls": {call.tool_call_id: tool_call_json(call) for call in turn.tool_calls},
+        "terminals": {key: terminal_json(terminal) for key, terminal in turn.terminals.items()},
+        "permissions": {key: permission_json(one) for key, one in turn.permissions.items()},
+        "plans": {key: plan_json(entries) for key, entries in turn.plans.items()},
+    }
+
+
+def node_json(turn: Turn, node: tuple[Any, ...]) -> dict[str, Any]:
+    """Return one node of the document, named as in `acp_jupyter.model.state.Change`."""
+    if not node:
+        return head_json(turn)
+    where, key = node
+    if where == "items":
+        return item_json(turn.items[int(key)])
+    if where == "tool_calls":
+        return tool_call_json(turn.tool_calls[str(key)])
+    if where == "terminals":
+        return terminal_json(turn.terminals[key])
+    if where == "permissions":
+        return permission_json(turn.permissions[key])
+    return plan_json(turn.plans[key])
+
+
+def head_json(turn: Turn) -> dict[str, Any]:
+    """Return what stands at the top level of the document, without its collections."""
+    return {
+        "version": VERSION,
+        **{key: getattr(turn, key) for key in _HEAD_KEYS},
+        "agent": asdict(turn.agent),
+        "error": asdict(turn.error) if turn.error else None,
+        "notes": [asdict(note) for note in turn.notes],
+        "usage": asdict(turn.usage) if turn.usage else None,
+        **({"cancel_requested": True} if turn.cancel_requested else {}),
+    }
+
+
+def item_json(item: Item) -> dict[str, Any]:
+    """Return an item of the timeline."""
+    if isinstance(item, UnknownUpdate):
+        return {"type": "unknown", "kind": item.kind, "raw": json_text(item.raw)}
+    # Not `asdict`, which would copy the growing text at every look.
+    values = {key: getattr(item, key) for key in item.__dataclass_fields__}
+    if isinstance(item, Message | Thought):
+        values["text"] = str(item.text)
+        if not values.pop("late"):
+            return {"type": _ITEM_TYPES[type(item)], **values}
+        values["late"] = True
+    return {"type": _ITEM_TYPES[type(item)], **values}
+
+
+def tool_call_json(call: ToolCall) -> dict[str, Any]:
+    """Return a tool call; its raw values as compact JSON text."""
+    return {
+        **{key: getattr(call, key) for key in _CALL_KEYS},
+        "locations": [location._asdict() for location in call.locations],
+        "content": [_content_json(item) for item in call.content],
+        "raw_input": call.raw_text("raw_input"),
+        "raw_output": call.raw_text("raw_output"),
+    }
+
+
+def terminal_json(terminal: Terminal) -> dict[str, Any]:
+    """Return a terminal with its output."""
+    return {**{key: getattr(terminal, key) for key in _TERMINAL_KEYS}, "output": str(terminal.output)}
+
+
+def permission_json(permission: Permission) -> dict[str, Any]:
+    """Return a permission request and its decision."""
+    return {
+        **{key: getattr(permission, key) for key in _PERMISSION_KEYS},
+        "options": [asdict(option) for option in permission.options],
+    }
+
+
+def plan_json(entries: list[PlanEntry]) -> dict[str, Any]:
+    """Return a plan."""
+    return {"entries": [asdict(entry) for entry in entries]}
+
+
+def _content_json(item: ContentItem) -> dict[str, Any]:
+    if isinstance(item, Block):
+        return {"type": "content", "block": item.block}
+    if isinstance(item, TerminalRef):
+        return {"type": "terminal", "terminal_id": item.terminal_id}
+    if isinstance(item, UnknownContent):
+        return {"type": "unknown", "raw": json_text(item.raw)}
+    added, removed = item.totals
+    return {
+        "type": "diff",
+        "path": item.path,
+        "is_new": item.old_text is None,
+        "new_text": item.new_text,
+        "edits": [_edit_json(edit) for edit in item.edits],
+        "added": added,
+        "removed": removed,
+    }
+
+
+def _edit_json(edit: Edit) -> dict[str, Any]:
+    return {
+        "at": edit.at,
+        "add": edit.add,
+        "del": list(edit.old),
+        "section": edit.section,
+        "marks": [list(mark) for mark in edit.marks],
+    }
+
+
+def from_json(document: dict[str, Any]) -> Turn:
+    """Return the turn of a document.
+
+    Raises:
+        ValueError: It is of another version, or not such a document.
+    """
+    if document.get("version") != VERSION:
+        raise ValueError(
+            f"a turn document of version {document.get('version')!r}; this reads version {VERSION}"
+        )
+    try:
+        return _turn(document)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"a damaged turn document: {error!r}") from error
+
+
+def _turn(doc: dict[str, Any]) -> Turn:
+    heads = {key: doc[key] for key in _HEAD_KEYS if key != "state"}
+    return Turn(
+        **heads,
+        agent=AgentInfo(**doc["agent"]),
+        phase="running" if doc["state"] == "waiting" else doc["state"],
+        error=TurnError(**doc["error"]) if doc["error"] else None,
+        notes=[Note(**note) for note in doc["notes"]],
+        usage=Usage(**doc["usage"]) if doc["usage"] else None,
+        cancel_requested=bool(doc.get("cancel_requested")),
+        items=[_item(item) for item in doc["items"]],
+        tool_calls=ToolCalls(_tool_call(call) for call in doc["tool_calls"].values()),
+        terminals={key: _terminal(terminal) for key, terminal in doc["terminals"].items()},
+        permissions={key: _permission(one) for key, one in doc["permissions"].items()},
+        plans={key: [PlanEntry(**entry) for entry in plan["entries"]] for key, plan in doc["plans"].items()},
+    )
+
+
+def _item(item: dict[str, Any]) -> Item:
+    values = {key: value for key, value in item.items() if key != "type"}
+    if item["type"] == "unknown":
+        return UnknownUpdate(values["kind"], json.loads(values["raw"]))
+    cls = _ITEM_CLASSES[item["type"]]
+    if "text" in values:
+        values["text"] = Text(values["text"])
+    return cls(**values)
+
+
+def _tool_call(node: dict[str, Any]) -> ToolCall:
+    raw = {key: json.loads(node[key]) for key in ("raw_input", "raw_output") if node[key] is not None}
+    return ToolCall(
+        **{key: node[key] for key in _CALL_KEYS},
+        **raw,
+        locations=[Location(**location) for location in node["locations"]],
+        content=[_content(item) for item in node["content"]],
+    )
+
+
+def _content(item: dict[str, Any]) -> ContentItem:
+    if item["type"] == "content":
+        return Block(as_dict(item["block"]))
+    if item["type"] == "terminal":
+        return TerminalRef(item["terminal_id"])
+    if item["type"] == "diff":
+        edits = [_edit(edit) for edit in as_list(item["edits"])]
+        old = None if item["is_new"] else rebuild_old(item["new_text"], edits)
+        return Diff(item["path"], old, item["new_text"])
+    return UnknownContent(json.loads(item["raw"]))
+
+
+def _edit(edit: dict[str, Any]) -> Edit:
+    marks = tuple(Mark(*mark) for mark in edit["marks"])
+    return Edit(edit["at"], edit["add"], tuple(edit["del"]), edit["section"], marks)
+
+
+def _terminal(node: dict[str, Any]) -> Terminal:
+    return Terminal(**{key: node[key] for key in _TERMINAL_KEYS}, output=Text(node["output"]))
+
+
+def _permission(node: dict[str, Any]) -> Permission:
+    options = tuple(PermissionOption(**option) for option in node["options"])
+    return Permission(**{key: node[key] for key in _PERMISSION_KEYS}, options=options)
