@@ -1,0 +1,1 @@
+"""What only a kernel has: a session's turn meets a cell here."""
