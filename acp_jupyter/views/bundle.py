@@ -1,0 +1,47 @@
+"""What a cell's output holds for a turn, live and saved; ``docs/turn-format.md`` describes the document.
+
+The document carries what came by https://agentclientprotocol.com/protocol/prompt-turn.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from acp_jupyter.model.transcript import MIME, to_json
+from acp_jupyter.views.html import turn_html
+from acp_jupyter.views.text import turn_text
+
+if TYPE_CHECKING:
+    from acp_jupyter.model.turn import Turn
+
+__all__ = ["MIME", "WIDGET_MIME", "live_bundle", "saved_bundle"]
+
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def saved_bundle(turn: Turn) -> dict[str, Any]:
+    """Return the turn as document, HTML and text: strict JSON, fit for a notebook file."""
+    bundle = {MIME: to_json(turn), "text/html": turn_html(turn), "text/plain": turn_text(turn)}
+    return cast("dict[str, Any]", _strict(bundle))
+
+
+def live_bundle(turn: Turn, model_id: str) -> dict[str, Any]:
+    """Return the saved bundle and, before it, the view of the widget ``model_id``."""
+    view = {"version_major": 2, "version_minor": 0, "model_id": model_id}
+    return {WIDGET_MIME: view, **saved_bundle(turn)}
+
+
+def _strict(value: Any) -> Any:
+    """Return ``value`` as strict JSON that UTF-8 can carry: NaN by its name, a lone surrogate as U+FFFD."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value).replace("inf", "Infinity").replace("nan", "NaN")
+    if isinstance(value, dict):
+        return {_strict(str(key)): _strict(one) for key, one in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_strict(one) for one in cast("list[Any]", value)]
+    return value

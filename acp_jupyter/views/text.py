@@ -1,0 +1,231 @@
+"""A turn as plain text: for terminals, logs, ``print`` and notebooks that show nothing else.
+
+See https://agentclientprotocol.com/protocol/prompt-turn. What is long is cut in display only, and says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter.model.content import Block, TerminalRef
+from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.text import json_text
+from acp_jupyter.model.turn import (
+    Compaction,
+    ContentPart,
+    Message,
+    ModeChange,
+    Notice,
+    PlanMark,
+    TerminalMark,
+    Thought,
+    ToolCallMark,
+)
+from acp_jupyter.views import ansi, words
+from acp_jupyter.views.diff import unified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_jupyter.model.content import ContentItem
+    from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall
+    from acp_jupyter.model.turn import Item, Turn
+
+_VALUE_LIMIT = 2_000
+_TEXT_LIMIT = 20_000
+_DIFF_LINES = 400
+_ASKED_DIFF_LINES = 4_000
+_TERMINAL_LINES = 200
+_INDENT = "    "
+
+
+def turn_text(turn: Turn) -> str:
+    """Return the whole turn as plain text."""
+    parts = [_head(turn)]
+    embedded = {key for call in turn.tool_calls for key in call.terminal_ids}
+    parts += [_item(turn, item, embedded) for item in list(turn.items)]
+    if turn.ended and not turn.items:
+        parts.append(_nothing(turn))
+    if turn.error:
+        parts.append(_error(turn))
+    parts.append(" · ".join(words.totals(turn)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def turn_markdown(turn: Turn) -> str:
+    """Return the agent's answer alone, as the Markdown that it wrote."""
+    return words.prose(turn.text)
+
+
+def permission_text(turn: Turn, permission: Permission) -> str:
+    """Return a request as a question: the operation in full, the agent's words for it, numbered answers."""
+    call = turn.tool_calls[permission.tool_call_id]
+    verb = words.VERBS.get(call.kind) or words.visible(call.kind)
+    lines = [f"{words.agent(turn)} asks for permission: {verb}"]
+    command = words.command(call)
+    lines += [f"  command: {_hang(command)}"] if command else []
+    paths = [location.path for location in call.locations] + [diff.path for diff in call.diffs]
+    lines += [f"  path: {_whole(turn, path)}" for path in dict.fromkeys(paths)]
+    lines.append(f"  working directory: {words.exact(turn.cwd)}")
+    if call.title:
+        lines.append(f"  the agent calls it: “{_hang(words.visible(call.title))}”")
+    lines += [f"  tool: {words.visible(call.name)}"] if call.name else []
+    if call.raw_input is not None and not (command and set(call.raw_input) <= {"command", "args"}):
+        lines.append(f"  raw input: {words.exact(call.raw_text('raw_input') or '')}")
+    lines += [_content(turn, item, _ASKED_DIFF_LINES) for item in call.content]
+    lines += [
+        f"  {number}. {_hang(words.visible(option.name))}  ({words.option_kind(option.kind)})"
+        for number, option in enumerate(permission.options, 1)
+    ]
+    return "\n".join(lines)
+
+
+def _whole(turn: Turn, path: str) -> str:
+    outside = words.place(turn, path).partition(" (outside")[1:]
+    return words.exact(path) + "".join(outside)
+
+
+# --- the turn as a whole
+
+
+def _head(turn: Turn) -> str:
+    policy = words.policy(turn)
+    lines = [" · ".join(words.head(turn))]
+    lines += [f"*** {policy} ***" if turn.policy == "allow-once-all" else policy] if policy else []
+    lines += filter(None, [" · ".join(words.session(turn))])
+    commands = words.commands(turn)
+    lines += [f"commands: {words.cut(commands, _VALUE_LIMIT)}"] if commands else []
+    lines += [f"{words.visible(note.severity)}: {words.visible(note.text)}" for note in turn.notes]
+    return "\n".join(lines)
+
+
+def _nothing(turn: Turn) -> str:
+    return "The agent returned nothing." if turn.phase == "done" else ""
+
+
+def _error(turn: Turn) -> str:
+    error = turn.error
+    if error is None:
+        return ""
+    lines = [f"error: {words.visible(error.message)}", *filter(None, [words.visible(error.advice)])]
+    if error.stderr.strip():
+        tail = ansi.plain(error.stderr.rstrip())
+        lines += ["last lines of the agent's error output:", _indented(words.visible(tail))]
+    return "\n".join(lines)
+
+
+# --- the timeline
+
+
+def _item(turn: Turn, item: Item, embedded: set[str]) -> str:
+    if isinstance(item, Message):
+        return _message(item)
+    if isinstance(item, Thought):
+        return _thought(item)
+    if isinstance(item, ToolCallMark):
+        return _call(turn, turn.tool_calls[item.tool_call_id])
+    if isinstance(item, PlanMark):
+        entries = turn.plans.get(item.plan_id, [])
+        return "\n".join(["plan:", *(f"  {words.plan_line(entry)}" for entry in entries)])
+    if isinstance(item, TerminalMark):
+        return "" if item.terminal_id in embedded else _terminal(turn, item.terminal_id)
+    if isinstance(item, ContentPart):
+        who = "" if item.role == "agent" else f"{item.role}: "
+        return who + _block(item.block)
+    if isinstance(item, Notice):
+        told = ": ".join(filter(None, [item.title, item.description]))
+        return words.prose(f"notice ({item.severity}): {told}")
+    if isinstance(item, Compaction):
+        return _compaction(item)
+    if isinstance(item, ModeChange):
+        return f"mode changed to {words.visible(item.name)}"
+    raw = words.cut(words.visible(json_text(item.raw)), _VALUE_LIMIT)
+    return f"unsupported update {words.visible(item.kind or '(no kind)')}: {raw}"
+
+
+def _message(item: Message) -> str:
+    late = "(came after the turn's end) " if item.late else ""
+    who = "" if item.role == "agent" else f"{words.visible(item.role)}: "
+    return late + who + words.prose(str(item.text)).strip("\n")
+
+
+def _thought(item: Thought) -> str:
+    text = words.prose(str(item.text)).strip()
+    first, more, _ = text.partition("\n")
+    length = f" for {words.lasted(item)}" if words.lasted(item) else ""
+    return f"Thought{length}: {words.cut(first, 200)}{' …' if more else ''}"
+
+
+def _compaction(item: Compaction) -> str:
+    summary = " ".join(_block(block) for block in item.summary)
+    told = [f"context compaction: {words.visible(item.status)}", words.prose(item.error or ""), summary]
+    return " · ".join(filter(None, told))
+
+
+def _block(block: dict[str, Any]) -> str:
+    text = block.get("text")
+    if block.get("type") == "text" and isinstance(text, str):
+        return words.prose(words.cut(text, _TEXT_LIMIT))
+    if block.get("type") in {"image", "audio", "resource", "resource_link"}:
+        return "\n".join(filter(None, [words.block_note(block), words.resource_text(block)]))
+    return words.cut(words.visible(json_text(block)), _VALUE_LIMIT)
+
+
+# --- tool calls
+
+
+def _call(turn: Turn, call: ToolCall) -> str:
+    heading = " ".join(words.heading(turn, call))
+    first = [heading, words.changed(call), words.status(turn, call)]
+    lines = ["▸ " + " · ".join(_hang(part) for part in first if part)]
+    lines += [_INDENT + _hang(aside) for aside in [words.aside(turn, call)] if aside]
+    lines += [_content(turn, item, _DIFF_LINES) for item in call.content]
+    for permission in words.asked(turn, call):
+        lines.append(_INDENT + _hang(words.decision(turn, permission)))
+        if permission.state == "open":
+            lines += [
+                f"{_INDENT}- {_hang(words.visible(option.name))}  ({words.option_kind(option.kind)})"
+                for option in permission.options
+            ]
+    lines += [_raw(call, which) for which in ("raw_input", "raw_output") if call.raw_text(which) is not None]
+    return "\n".join(lines)
+
+
+def _raw(call: ToolCall, which: str) -> str:
+    text = words.visible(call.raw_text(which) or "")
+    return f"{_INDENT}{which.replace('_', ' ')}: {words.cut(text, _VALUE_LIMIT)}"
+
+
+def _content(turn: Turn, item: ContentItem, diff_lines: int) -> str:
+    if isinstance(item, Diff):
+        return _indented([words.diff_title(turn, item), *unified(item, diff_lines)])
+    if isinstance(item, TerminalRef):
+        return _indented(_terminal(turn, item.terminal_id))
+    if isinstance(item, Block):
+        return _indented(_block(item.block))
+    return _indented(f"unknown content: {words.cut(words.visible(json_text(item.raw)), _VALUE_LIMIT)}")
+
+
+def _terminal(turn: Turn, terminal_id: str) -> str:
+    terminal = turn.terminals.get(terminal_id)
+    if terminal is None:
+        return f"terminal {words.visible(terminal_id)}: its output is not part of this turn"
+    return "\n".join(_terminal_lines(terminal))
+
+
+def _terminal_lines(terminal: Terminal) -> list[str]:
+    hidden, tail = ansi.tail(str(terminal.output), _TERMINAL_LINES)
+    notes = ["(earlier output was dropped)"] if terminal.truncated else []
+    notes += [f"… ({words.counted(hidden, 'earlier line')})"] if hidden else []
+    lines = words.visible(ansi.plain(tail)).split("\n") if tail else []
+    return [f"$ {words.exact(terminal.command)}", *notes, *lines, f"[{words.terminal_status(terminal)}]"]
+
+
+def _indented(text: str | Iterable[str]) -> str:
+    whole = text if isinstance(text, str) else "\n".join(text)
+    return "\n".join(_INDENT + line for line in whole.split("\n"))
+
+
+def _hang(text: str) -> str:
+    """Indent what follows a first line, so that the agent's words never look like ours."""
+    return text.replace("\n", f"\n{_INDENT}| ")

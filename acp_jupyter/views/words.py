@@ -1,0 +1,343 @@
+"""What a card says in our own words; text and HTML share them.
+
+The agent's own words (a title, an option's name) are quoted as its own, see
+https://agentclientprotocol.com/protocol/tool-calls. Nothing here shortens a path or a command.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+import shlex
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter.model.content import as_dict, as_text
+
+if TYPE_CHECKING:
+    from acp_jupyter.model.content import Location
+    from acp_jupyter.model.diff import Diff
+    from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall
+    from acp_jupyter.model.turn import PlanEntry, Turn
+
+VERBS = {
+    "read": "Read",
+    "edit": "Edit",
+    "delete": "Delete",
+    "move": "Move",
+    "search": "Search",
+    "execute": "Run",
+    "think": "Think",
+    "fetch": "Fetch",
+    "switch_mode": "Switch mode",
+    "other": "Tool",
+}
+_OPTION_KINDS = {
+    "allow_once": "allow · once",
+    "allow_always": "allow · remembered by the agent",
+    "reject_once": "reject · once",
+    "reject_always": "reject · remembered by the agent",
+}
+_DECISIONS = {
+    "allow_once": "Allowed once",
+    "allow_always": "Allowed, remembered by the agent,",
+    "reject_once": "Rejected",
+    "reject_always": "Rejected, remembered by the agent,",
+}
+_STATES = {"starting": "starting", "running": "running", "waiting": "waiting for your approval"}
+_STOPS = {
+    "end_turn": "done",
+    "max_tokens": "stopped at the token limit",
+    "max_turn_requests": "stopped at the agent's limit of requests",
+    "refusal": "the agent refused",
+}
+_STATUSES = {
+    "pending": "pending",
+    "in_progress": "running",
+    "completed": "✓ done",
+    "failed": "✗ failed",
+    "cancelled": "cancelled",
+    "cut_off": "cut off: the agent ended",
+}
+PLAN_MARKS = {"completed": "✓", "in_progress": "●", "pending": "○"}
+
+# Controls but tab and newline; what has no width or changes the direction of what follows; lone surrogates.
+_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f"
+)
+# Joiners are part of words and of emoji in prose; within a command or a path they deceive.
+_INVISIBLE = re.compile(f"[{_HIDDEN}\u00ad\u034f\u115f\u1160\u200c\u200d\u3164\uffa0]")
+_INVISIBLE_IN_PROSE = re.compile(f"[{_HIDDEN}]")
+_SPACES = re.compile(r" {32,}")
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with every character that hides or deceives spelled out, as ``<U+202E>``."""
+    return _INVISIBLE.sub(_spelled, text)
+
+
+def prose(text: str) -> str:
+    """Return running text for reading: as `visible`, with plain newlines, and with joiners left alone."""
+    return _INVISIBLE_IN_PROSE.sub(_spelled, text.replace("\r\n", "\n"))
+
+
+def exact(text: str) -> str:
+    """Return a command or a path in full, also where a run of spaces would push its end out of sight."""
+    return _SPACES.sub(lambda run: f" <{len(run[0])} spaces> ", visible(text))
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return f"<U+{ord(match[0]):04X}>"
+
+
+def cut(text: str, limit: int) -> str:
+    """Return the first ``limit`` characters, and how many more there are."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time as one reads it: ``0.3 s``, ``42 s``, ``1 min 7 s``, ``2 h 3 min``."""
+    if seconds < 9.95:  # noqa: PLR2004  # 9.95 would be written 10.0
+        return f"{max(seconds, 0.0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:  # noqa: PLR2004  # seconds of a minute
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"  # noqa: PLR2004  # minutes of an hour
+
+
+def lasted(node: Any) -> str | None:
+    """Return how long a turn, a tool call, a thought or a terminal took, where both ends are known.
+
+    What was over when it was first told of took an unknown time, not none.
+    """
+    if node.started_at is None or node.ended_at is None or node.started_at == node.ended_at:
+        return None
+    return duration(node.ended_at - node.started_at)
+
+
+def clock(at: float | None) -> str:
+    """Return `` at 14:02:11`` in local time; empty without a time."""
+    return "" if at is None else time.strftime(" at %H:%M:%S", time.localtime(at))
+
+
+# --- the turn
+
+
+def agent(turn: Turn) -> str:
+    """Return the agent's own title and version."""
+    return visible(" ".join(filter(None, [turn.agent.title or turn.agent.name, turn.agent.version])))
+
+
+def state(turn: Turn) -> str:
+    """Return how the turn stands."""
+    if turn.phase == "failed":
+        return f"failed: {visible(turn.error.type)}" if turn.error else "failed"
+    if turn.phase == "cancelled":
+        return "cancelled by you" if turn.cancel_requested else "cancelled by the agent"
+    if turn.phase != "done":
+        return _STATES.get(turn.state, turn.state)
+    if turn.stop_reason is None:
+        return "ended without a stop reason"
+    return _STOPS.get(turn.stop_reason) or f"stopped ({visible(turn.stop_reason)})"
+
+
+def head(turn: Turn) -> list[str]:
+    """Return the parts of the head line: agent, state, duration, roots."""
+    roots = [f"in {exact(turn.cwd)}", *(f"and {exact(path)}" for path in turn.additional_directories)]
+    return [agent(turn), state(turn), *filter(None, [lasted(turn)]), " ".join(roots)]
+
+
+def policy(turn: Turn) -> str | None:
+    """Return what to say about the policy; nothing while the user is asked."""
+    if turn.policy == "allow-once-all":
+        return "WITHOUT ASKING: the policy allow-once-all allows whatever the agent asks for"
+    return None if turn.policy == "ask" else f"permission policy: {visible(turn.policy)}"
+
+
+def session(turn: Turn) -> list[str]:
+    """Return what the agent told about its session: title, mode, options."""
+    title = [f"session: {visible(turn.title)}"] if turn.title else []
+    mode = [f"mode: {visible(str(turn.mode.get('name') or turn.mode.get('id')))}"] if turn.mode else []
+    options = [f"{option.get('name') or option.get('id')}: {option.get('value')}" for option in turn.options]
+    return [*title, *mode, *map(visible, options)]
+
+
+def commands(turn: Turn) -> str | None:
+    """Return the agent's slash commands, each with its description."""
+    listed = [
+        f"/{command.get('name')}" + (f" ({command['description']})" if command.get("description") else "")
+        for command in turn.commands
+    ]
+    return visible(", ".join(listed)) or None
+
+
+def totals(turn: Turn) -> list[str]:
+    """Return what the turn amounts to: calls, files, context, cost."""
+    diffs = [diff for call in turn.tool_calls for diff in call.diffs]
+    files = len({diff.path for diff in diffs})
+    parts = [counted(len(turn.tool_calls), "tool call")] if len(turn.tool_calls) else []
+    if files:
+        added, removed = (sum(diff.totals[side] for diff in diffs) for side in (0, 1))
+        parts.append(f"{counted(files, 'file')} changed +{added} −{removed}")  # noqa: RUF001  # a minus sign
+    if turn.rejected:
+        parts.append(f"{len(turn.rejected)} not allowed")
+    if turn.usage:
+        parts.append(f"{turn.usage.used:,} of {turn.usage.size:,} tokens")
+        cost = turn.usage.cost
+        parts += [visible(f"{cost.get('amount')} {cost.get('currency') or ''}".strip())] if cost else []
+    return parts
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 file``, ``2 files``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def plan_line(entry: PlanEntry) -> str:
+    """Return a step of a plan: its mark, its words, its priority where that says something."""
+    mark = PLAN_MARKS.get(entry.status) or f"? {visible(entry.status)}:"
+    priority = "" if entry.priority == "medium" else f" ({visible(entry.priority)} priority)"
+    return f"{mark} {visible(entry.content)}{priority}"
+
+
+# --- a tool call
+
+
+def command(call: ToolCall) -> str | None:
+    """Return the command in a call's raw input, as one shell line; the words are exactly the agent's."""
+    raw = as_dict(call.raw_input)
+    line, args = raw.get("command"), raw.get("args")
+    if isinstance(line, list):
+        line = shlex.join(str(word) for word in line)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # any JSON
+    if not isinstance(line, str) or not line:
+        return None
+    if isinstance(args, list) and args:
+        line += " " + shlex.join(str(word) for word in args)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # any JSON
+    return exact(line)
+
+
+def place(turn: Turn, path: str, line: int | None = None) -> str:
+    """Return a path for reading: relative within the working directory, else whole; outside is said."""
+    whole = os.path.normpath(os.path.join(turn.cwd, path))  # noqa: PTH118  # text only; nothing is looked up
+    roots = [os.path.normpath(root) for root in (turn.cwd, *turn.additional_directories)]
+    inside = [root for root in roots if whole == root or whole.startswith(root.rstrip(os.sep) + os.sep)]
+    shown = os.path.relpath(whole, roots[0]) if roots[0] in inside else path
+    where = "" if inside else " (outside the session's directories)"
+    return exact(shown) + (f":{line}" if line is not None else "") + where
+
+
+def _places(turn: Turn, call: ToolCall) -> list[str]:
+    locations: list[Location] = call.locations
+    if locations:
+        return [place(turn, location.path, location.line) for location in locations]
+    return list(dict.fromkeys(place(turn, diff.path) for diff in call.diffs))
+
+
+def heading(turn: Turn, call: ToolCall) -> tuple[str, str]:
+    """Return what a call does, a verb, and to what: its places, its command, or the agent's words for it."""
+    verb = VERBS.get(call.kind) or visible(call.kind)
+    line, places = command(call), ", ".join(_places(turn, call))
+    if line and (call.kind == "execute" or not places):
+        return verb, line
+    if line:  # whatever the agent calls it, it runs something
+        return verb, f"{places} · runs: {line}"
+    return verb, places or visible(call.title or call.name or call.tool_call_id)
+
+
+def changed(call: ToolCall) -> str:
+    """Return ``+2 −3``, lines added and removed; empty without a diff."""  # noqa: RUF002  # a minus sign
+    if not call.diffs:
+        return ""
+    added, removed = (sum(diff.totals[side] for diff in call.diffs) for side in (0, 1))
+    return f"+{added} −{removed}"  # noqa: RUF001  # a minus sign
+
+
+def aside(turn: Turn, call: ToolCall) -> str | None:
+    """Return the agent's own title and tool name, as its own, where the heading has not said them."""
+    title = visible(call.title)
+    named = f"tool {visible(call.name)}" if call.name else None
+    quoted = f"the agent calls it “{title}”" if title and title != heading(turn, call)[1] else None
+    return ", ".join(filter(None, [quoted, named])) or None
+
+
+def asked(turn: Turn, call: ToolCall) -> list[Permission]:
+    """Return the permission requests about a call."""
+    return [one for one in list(turn.permissions.values()) if one.tool_call_id == call.tool_call_id]
+
+
+def status(turn: Turn, call: ToolCall) -> str:
+    """Return how a call stands, and how long it took."""
+    waits = any(one.state == "open" for one in asked(turn, call))
+    shown = _STATUSES.get(call.shown_status) or visible(call.shown_status)
+    return " · ".join(filter(None, ["waiting for you" if waits else shown, lasted(call)]))
+
+
+def diff_title(turn: Turn, diff: Diff) -> str:
+    """Return a diff's path and what kind of change it is."""
+    if diff.old_text is None:
+        what = "new file" if diff.new_text else "new file, empty"
+    elif diff.old_text == diff.new_text:
+        what = "no change"
+    elif not diff.new_text:
+        what = "emptied or deleted"
+    else:
+        what = "+{} −{}".format(*diff.totals)  # noqa: RUF001  # a minus sign
+    return f"{place(turn, diff.path)} · {what}"
+
+
+def terminal_status(terminal: Terminal) -> str:
+    """Return how a terminal's command ended, and how long it took."""
+    if terminal.signal:
+        how = f"killed by {visible(terminal.signal)}"
+    elif terminal.exit_code is not None:
+        how = f"exit {terminal.exit_code}"
+    else:
+        how = "ended" if terminal.ended_at is not None else "running"
+    return " · ".join(filter(None, [how, lasted(terminal)]))
+
+
+def block_note(block: dict[str, Any]) -> str:
+    """Return one line for a content block that is not text."""
+    kind = as_text(block.get("type")) or "?"
+    inner = as_dict(block.get("resource")) if kind == "resource" else block
+    named = [inner.get(key) for key in ("title", "name", "uri", "mimeType", "description")]
+    data = as_text(inner.get("data")) or as_text(inner.get("blob"))
+    size = [f"{len(data) * 3 // 4:,} bytes"] if data else []
+    return visible(f"[{', '.join([kind.replace('_', ' '), *(str(word) for word in named if word), *size])}]")
+
+
+def resource_text(block: dict[str, Any]) -> str:
+    """Return the text that a resource block carries, cut for display."""
+    return prose(cut(as_text(as_dict(block.get("resource")).get("text")) or "", 2_000))
+
+
+# --- a permission
+
+
+def option_kind(kind: str) -> str:
+    """Return an option's kind in our words."""
+    return _OPTION_KINDS.get(kind) or (f"unknown kind: {visible(kind)}" if kind else "no kind given")
+
+
+def decision(turn: Turn, permission: Permission) -> str:
+    """Return what became of a request, who decided it and when; for an open one, that it waits."""
+    if permission.state == "open":
+        return "Waiting for your answer"
+    option = permission.option
+    reason = f" · {visible(permission.reason)}" if permission.reason else ""
+    named = f" · {visible(option.name)}" if option else ""
+    what = _DECISIONS.get(option.kind, "Answered") if option else "Not allowed"
+    by = permission.decided_by
+    if by == "nobody":
+        return f"{what.rstrip(',')}: nobody could be asked{clock(permission.decided_at)}{named}{reason}"
+    if permission.state != "selected":
+        why = {
+            "turn": "the turn was over",
+            "agent": "the agent withdrew its request",
+            "you": "cancelled by you",
+        }
+        return f"Not allowed: {why.get(by or '', by or 'cancelled')}{clock(permission.decided_at)}{reason}"
+    who = f"policy {visible(turn.policy)}" if by == "policy" else visible(by or "?")
+    return f"{what} by {who}{clock(permission.decided_at)}{named}{reason}"
