@@ -1,0 +1,343 @@
+"""Version 1 of the protocol, as calls: what we ask of an agent, and what it may ask of us.
+
+Another version comes beside this module; nothing above it sees JSON-RPC.
+https://agentclientprotocol.com/protocol/overview
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from acp_jupyter.errors import (
+    AgentStartFailed,
+    AuthenticationRequired,
+    RequestFailed,
+    UsageError,
+    VersionMismatch,
+)
+from acp_jupyter.wire.answers import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestError
+from acp_jupyter.wire.peer import Peer
+from acp_jupyter.wire.shapes import REQUEST_PARAMS
+
+if TYPE_CHECKING:
+    from collections import deque
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from acp_jupyter.errors import AcpError
+    from acp_jupyter.wire.transport import Transport
+
+    JsonObject = dict[str, Any]
+    Handler = Callable[[JsonObject], Awaitable["JsonObject | None"]]
+
+PROTOCOL_VERSION = 1
+_NEW_SESSION_S = 60.0
+_BLOCK_CAPABILITY = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+
+
+class Client(Protocol):
+    """What we do for the agent. Parameters are plain objects, as they came and with their shape checked.
+
+    A method may raise `RequestError`. Where the agent withdraws its request, the method is cancelled; what it
+    returns nevertheless is the answer.
+    """
+
+    def session_update(self, session_id: str, update: JsonObject) -> None:
+        """Take an update; in order, also before `session/new` is answered and outside of a turn."""
+        ...
+
+    async def request_permission(self, params: JsonObject) -> JsonObject:
+        """Decide.
+
+        Returns:
+            The outcome: ``{"outcome": "selected", "optionId": ...}`` or ``{"outcome": "cancelled"}``.
+        """
+        ...
+
+    async def read_text_file(self, params: JsonObject) -> JsonObject:
+        """Give ``{"content": ...}``; ``line`` is 1-based."""
+        ...
+
+    async def write_text_file(self, params: JsonObject) -> JsonObject | None:
+        """Write a file, made where it is missing."""
+        ...
+
+    async def create_terminal(self, params: JsonObject) -> JsonObject:
+        """Start a command and give ``{"terminalId": ...}`` at once."""
+        ...
+
+    async def terminal_output(self, params: JsonObject) -> JsonObject:
+        """Give ``{"output", "truncated", "exitStatus"?}`` without waiting."""
+        ...
+
+    async def wait_for_terminal_exit(self, params: JsonObject) -> JsonObject:
+        """Give ``{"exitCode", "signal"}`` once the command has ended."""
+        ...
+
+    async def kill_terminal(self, params: JsonObject) -> JsonObject | None:
+        """Kill the command; its terminal stays valid."""
+        ...
+
+    async def release_terminal(self, params: JsonObject) -> JsonObject | None:
+        """Kill the command and forget its terminal."""
+        ...
+
+
+class Connection:
+    """One connection to an agent; it does not own the transport's process.
+
+    Args:
+        transport: Carries the lines.
+        client: Serves the agent's requests.
+        capabilities: ``clientCapabilities`` as sent; requests beyond them are refused.
+        client_info: ``clientInfo`` as sent: name, title, version.
+        on_frame: Sees every message, both ways, for a log.
+        on_closed: Called once when the connection is gone, with the reason.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is named at the call
+        self,
+        transport: Transport,
+        client: Client,
+        *,
+        capabilities: JsonObject,
+        client_info: JsonObject,
+        on_frame: Callable[[Literal["in", "out"], Any], None] | None = None,
+        on_closed: Callable[[AcpError], None] | None = None,
+    ) -> None:
+        self.agent_info: JsonObject = {}
+        self.agent_capabilities: JsonObject = {}
+        self.auth_methods: list[JsonObject] = []
+        self._client = client
+        self._capabilities = capabilities
+        self._client_info = client_info
+        self._handlers = _handlers(client, capabilities)
+        self._peer = Peer(
+            transport,
+            on_notification=self._notified,
+            on_request=self._requested,
+            on_frame=on_frame,
+            on_closed=on_closed,
+        )
+
+    @property
+    def noise(self) -> deque[tuple[str, str]]:
+        """What arrived and was ignored or repaired: the reason, and the beginning of the text."""
+        return self._peer.noise
+
+    @property
+    def ignored(self) -> int:
+        """How many messages and lines were ignored."""
+        return self._peer.ignored
+
+    async def initialize(self, timeout_s: float | None) -> JsonObject:
+        """Begin, and agree on the version.
+
+        Returns:
+            The agent's answer; its parts are in ``agent_info``, ``agent_capabilities`` and ``auth_methods``.
+
+        Raises:
+            VersionMismatch: It speaks another version; the connection is closed.
+            AgentTimeout: It did not answer in time.
+        """
+        self._peer.start()
+        params = {
+            "protocolVersion": PROTOCOL_VERSION,
+            "clientCapabilities": self._capabilities,
+            "clientInfo": self._client_info,
+        }
+        answer = _object("initialize", await self._request("initialize", params, timeout_s=timeout_s))
+        version = answer.get("protocolVersion")
+        if type(version) is not int or version != PROTOCOL_VERSION:  # `True` and `1.0` are no versions
+            await self.close()
+            raise VersionMismatch(
+                f"the agent speaks version {version!r} of the protocol, we speak {PROTOCOL_VERSION}",
+                advice="Install a version of the agent that speaks it.",
+            )
+        self.agent_info = _object_or_empty(answer.get("agentInfo"))
+        self.agent_capabilities = _object_or_empty(answer.get("agentCapabilities"))
+        self.auth_methods = _objects(answer.get("authMethods"))
+        return answer
+
+    async def authenticate(self, method_id: str, *, timeout_s: float | None = None) -> None:
+        """Log in by one of the agent's own methods.
+
+        Args:
+            method_id: One of ``auth_methods``.
+            timeout_s: A person may be busy in a browser: by default, no limit.
+
+        Raises:
+            UsageError: No such method, or one that runs in a terminal and must not be called.
+        """
+        method = next((method for method in self.auth_methods if method.get("id") == method_id), None)
+        if method is None:
+            raise UsageError(f"the agent has no log-in {method_id!r}", advice=self._auth_advice())
+        if method.get("type") == "terminal":
+            raise UsageError(
+                f"the log-in {method_id!r} runs in a terminal", advice="Run the agent's log-in in a terminal."
+            )
+        await self._request("authenticate", {"methodId": method_id}, timeout_s=timeout_s)
+
+    async def new_session(
+        self,
+        cwd: str,
+        additional_directories: Sequence[str] = (),
+        mcp_servers: Sequence[JsonObject] = (),
+        *,
+        timeout_s: float | None = _NEW_SESSION_S,
+        on_response: Callable[[JsonObject], None] | None = None,
+    ) -> JsonObject:
+        """Make a session.
+
+        Args:
+            cwd: Its working directory, absolute.
+            additional_directories: Further roots, absolute.
+            mcp_servers: As the protocol spells them.
+            timeout_s: How long to wait.
+            on_response: Gets the raw response before anything that arrived after it is handled.
+
+        Returns:
+            The answer, with its ``sessionId``.
+
+        Raises:
+            UsageError: A path is not absolute, or the agent cannot do what is asked.
+            AuthenticationRequired: Log in first.
+        """
+        for path in (cwd, *additional_directories):
+            if not Path(path).is_absolute():
+                raise UsageError(f"not an absolute path: {path!r}")
+        params: JsonObject = {"cwd": cwd, "mcpServers": list(mcp_servers)}
+        if additional_directories:
+            self._require(("sessionCapabilities", "additionalDirectories"), "further directories")
+            params["additionalDirectories"] = list(additional_directories)
+        for kind in {server.get("type") for server in mcp_servers} & {"http", "sse"}:
+            self._require(("mcpCapabilities", str(kind)), f"MCP servers over {kind}")
+        answer = await self._request("session/new", params, timeout_s=timeout_s, on_response=on_response)
+        session = _object("session/new", answer)
+        if not isinstance(session.get("sessionId"), str):
+            raise AgentStartFailed(f"the agent answered session/new without a sessionId: {session}")
+        return session
+
+    async def prompt(
+        self, session_id: str, blocks: Sequence[JsonObject], *, on_end: Callable[[JsonObject], None]
+    ) -> JsonObject:
+        """Prompt, and wait for the turn's end, however long it takes.
+
+        Args:
+            session_id: The session.
+            blocks: Content blocks.
+            on_end: Gets the raw response, result or error, before anything that arrived after it is handled.
+
+        Returns:
+            The result, with its ``stopReason``.
+
+        Raises:
+            UsageError: The agent does not take such blocks.
+        """
+        for kind in (str(block.get("type")) for block in blocks):
+            if kind in _BLOCK_CAPABILITY:
+                self._require(("promptCapabilities", _BLOCK_CAPABILITY[kind]), f"{kind} content")
+        params = {"sessionId": session_id, "prompt": list(blocks)}
+        answer = await self._request("session/prompt", params, timeout_s=None, on_response=on_end)
+        return _object("session/prompt", answer)
+
+    def cancel(self, session_id: str) -> None:
+        """Ask the agent to end the turn; the prompt is answered when it has."""
+        self._peer.notify("session/cancel", {"sessionId": session_id})
+
+    async def close(self) -> None:
+        """Send what waits to be sent, then close; open requests fail."""
+        await self._peer.close()
+
+    async def _request(
+        self,
+        method: str,
+        params: JsonObject,
+        *,
+        timeout_s: float | None,
+        on_response: Callable[[JsonObject], None] | None = None,
+    ) -> Any:
+        try:
+            return await self._peer.request(method, params, timeout_s=timeout_s, on_response=on_response)
+        except AuthenticationRequired as error:
+            error.advice = self._auth_advice()
+            raise
+
+    def _auth_advice(self) -> str:
+        names = [f"{method.get('id')} ({method.get('name') or 'unnamed'})" for method in self.auth_methods]
+        return (
+            f"Its log-ins: {', '.join(names)}."
+            if names
+            else "It offers no log-in; see its own documentation."
+        )
+
+    def _require(self, path: tuple[str, ...], what: str) -> None:
+        value: Any = self.agent_capabilities
+        for key in path:
+            value = cast("JsonObject", value).get(key) if isinstance(value, dict) else None
+        if value is None or value is False:  # `{}` says yes
+            raise UsageError(
+                f"the agent does not take {what}", advice=f"It would have to offer {'.'.join(path)}."
+            )
+
+    def _notified(self, method: str, params: Any) -> None:
+        if method != "session/update":
+            return  # the protocol: unknown notifications are ignored; the log of frames has them
+        given = _object_or_empty(params)
+        session_id, update = given.get("sessionId"), given.get("update")
+        if isinstance(session_id, str) and isinstance(update, dict):
+            self._client.session_update(session_id, cast("JsonObject", update))
+        else:
+            self._peer.ignore("a malformed session/update", params)
+
+    async def _requested(self, method: str, params: Any) -> JsonObject:
+        handler = self._handlers.get(method)
+        if handler is None:
+            raise RequestError(METHOD_NOT_FOUND, "method not found", {"method": method})
+        fault = REQUEST_PARAMS[method].fault(params)
+        if fault is not None:
+            raise RequestError(INVALID_PARAMS, fault)
+        return await handler(params) or {}  # v1's schema wants an object where the docs show null
+
+
+def _handlers(client: Client, capabilities: JsonObject) -> dict[str, Handler]:
+    """Give what serves each method that we have advertised, and no other."""
+
+    async def request_permission(params: JsonObject) -> JsonObject:
+        outcome = await client.request_permission(params)
+        offered = [option["optionId"] for option in params["options"]]
+        if outcome["outcome"] == "selected" and outcome["optionId"] not in offered:
+            raise RequestError(INTERNAL_ERROR, "an option was chosen that was not offered")
+        return {"outcome": outcome}
+
+    handlers: dict[str, Handler] = {"session/request_permission": request_permission}
+    files = _object_or_empty(capabilities.get("fs"))
+    if files.get("readTextFile") is True:
+        handlers["fs/read_text_file"] = client.read_text_file
+    if files.get("writeTextFile") is True:
+        handlers["fs/write_text_file"] = client.write_text_file
+    if capabilities.get("terminal") is True:
+        handlers |= {
+            "terminal/create": client.create_terminal,
+            "terminal/output": client.terminal_output,
+            "terminal/wait_for_exit": client.wait_for_terminal_exit,
+            "terminal/kill": client.kill_terminal,
+            "terminal/release": client.release_terminal,
+        }
+    return handlers
+
+
+def _object(method: str, answer: Any) -> JsonObject:
+    if not isinstance(answer, dict):
+        raise RequestFailed(method, INTERNAL_ERROR, "its answer is no object", answer)
+    return cast("JsonObject", answer)
+
+
+def _object_or_empty(value: Any) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[JsonObject]:
+    if not isinstance(value, list):
+        return []
+    return [cast("JsonObject", item) for item in cast("list[Any]", value) if isinstance(item, dict)]
