@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import signal
 import socket
 import threading
 import time
@@ -24,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 import zmq
 from IPython.core.getipython import get_ipython
 
+from acp_jupyter.kernel.interrupts import Interrupts
 from acp_jupyter.kernel.main_shell import MainShell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from types import FrameType
+    from collections.abc import Callable
 
     from typing_extensions import Self
 
@@ -119,6 +118,7 @@ class ShellPump(Waiter):
     def __init__(self, shell: MainShell) -> None:
         self._shell = shell
         self._unserved: deque[Frames] = deque()
+        self._interrupts = Interrupts()
         self._poller = zmq.Poller()
         self._poller.register(shell.socket, zmq.POLLIN)
         self._bell: tuple[socket.socket, socket.socket] | None = None
@@ -174,24 +174,26 @@ class ShellPump(Waiter):
         """Wait until ``done()`` is true and serve messages meanwhile; otherwise as `Waiter.wait`."""
         # before the first raw read, so that no interrupt comes between the two; it acts after this cell
         self._shell.rearm()
-        try:
-            with _interrupts_held():
-                self._unserved.extend(self._shell.take_read_ahead())
-            self._serve()
-            return super().wait(done, on_tick=on_tick, tick_s=tick_s, timeout_s=timeout_s)
-        finally:
-            with _interrupts_held():
-                while self._unserved:
-                    self._shell.hand_back(self._unserved.popleft())
-                self._shell.rearm()  # again: a handler may have turned the loop (nest_asyncio)
+        with self._interrupts:
+            try:
+                with self._interrupts.held():
+                    self._unserved.extend(self._shell.take_read_ahead())
+                self._serve()
+                return super().wait(done, on_tick=on_tick, tick_s=tick_s, timeout_s=timeout_s)
+            finally:
+                with self._interrupts.held():
+                    while self._unserved:
+                        self._shell.hand_back(self._unserved.popleft())
+                    self._shell.rearm()  # again: a handler may have turned the loop (nest_asyncio)
 
     def _pause(self, seconds: float) -> bool:
+        self._interrupts.check()
         ready = dict(self._poller.poll(math.ceil(seconds * 1000)))
         woken = False
         if self._bell is not None and self._bell[0].fileno() in ready:
             woken = bool(self._bell[0].recv(4096))
         if self._shell.socket in ready:
-            with _interrupts_held():
+            with self._interrupts.held():
                 self._sort()
             self._serve()
         return woken
@@ -231,20 +233,3 @@ def follow_front_end_subshell(comm: Any) -> None:
 
 def _as_addressed(_data: object, default: str | None) -> str | None:
     return default
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Generator[None]:
-    """Hold an interrupt back while frames are in hand: raised there, it would lose a queued cell."""
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # ignored, default, or not Python's: nothing would be raised
-        yield
-        return
-    held: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if held:
-            before(*held[0])

@@ -33,12 +33,12 @@ def kernel_python() -> str:
 
 
 def make_environment(name: str, requirements: list[str]) -> Path:
-    """Make a virtual environment, or take the one of before if it holds the same.
+    """Make a virtual environment of this Python, or take the one of before if it holds the same.
 
     Returns:
         Its interpreter.
     """
-    home = ENVIRONMENTS / name
+    home = ENVIRONMENTS / f"{name}-python{sys.version_info.major}.{sys.version_info.minor}"
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     installed = home / "requirements.txt"
     wanted = "\n".join(requirements)

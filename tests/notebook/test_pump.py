@@ -70,6 +70,10 @@ class Notebook(Kernel):
     def wait_in(self, cell: str) -> None:
         self.until(lambda: "waiting" in self.printed(cell))
 
+    def settle(self) -> None:
+        """Let the kernel leave the abort of its queue: 6.17.1 aborts also what comes within that instant."""
+        self.reply(self.send("kernel_info_request", {}))
+
     def click(self, value: object, *, subshell_id: str | None = None) -> str:
         header = {"subshell_id": subshell_id} if subshell_id else None
         return self.send("comm_msg", {"comm_id": self.comm_id, "data": {"click": value}}, header=header)
@@ -146,26 +150,26 @@ def test_an_error_aborts_the_queue_and_a_later_cell_runs(notebook: Notebook) -> 
     cell = notebook.waiting_cell("pump_for(2)\nraise ValueError")
     queued = [notebook.execute(f"order.append({number})") for number in range(5)]
     notebook.click("one")
-    answered = notebook.send("kernel_info_request", {})  # served, and so the cells before it have been read
-    notebook.until(lambda: notebook.idle(answered))
+    notebook.settle()  # answered, and so the cells before it have been read
     queued += [notebook.execute("order.append('late')")]
     notebook.click("two")
     assert notebook.status(cell) == "error"
     assert [notebook.status(each) for each in queued] == ["aborted"] * 6
+    notebook.settle()
     assert notebook.run("print(order)") == "[]\n"
 
 
 def test_an_interrupt_is_prompt_and_the_next_cell_runs(notebook: Notebook) -> None:
     cell = notebook.waiting_cell("pump_for(1)")
     queued = notebook.execute("order.append('queued')")
-    info = notebook.send("kernel_info_request", {})
-    notebook.until(lambda: notebook.idle(info))
+    notebook.settle()
     began = time.monotonic()
     notebook.manager.interrupt_kernel()
     reply = notebook.reply(cell)
     assert time.monotonic() - began < 2
     assert reply["content"]["ename"] == "KeyboardInterrupt"
     assert notebook.status(queued) == "aborted"
+    notebook.settle()
     assert notebook.run("print(order)") == "[]\n"
 
 
@@ -180,7 +184,34 @@ def test_interrupts_amid_a_flood_of_messages_lose_no_cell(notebook: Notebook) ->
                 notebook.manager.interrupt_kernel()
         assert notebook.reply(cell)["content"]["ename"] == "KeyboardInterrupt"
         assert {notebook.status(each) for each in queued} <= {"ok", "aborted"}
+        notebook.settle()
         assert notebook.run("print('alive')") == "alive\n"
+
+
+def test_an_interrupt_that_a_handler_swallows_ends_the_wait(notebook: Notebook) -> None:
+    notebook.run(
+        "def swallow(message):\n"
+        "    try:\n"
+        "        print('handling', flush=True); threading.Event().wait(20)\n"
+        "    except KeyboardInterrupt: clicks.append('swallowed')\n"
+        "comm.on_msg(swallow)"
+    )
+    cell = notebook.waiting_cell("pump_for(1)")
+    notebook.click("any")
+    notebook.until(lambda: "handling" in notebook.printed(cell))
+    notebook.manager.interrupt_kernel()
+    reply = notebook.reply(cell)
+    assert reply["content"]["ename"] == "KeyboardInterrupt"
+    notebook.settle()
+    assert notebook.run("comm.on_msg(on_click); print(clicks)") == "['swallowed']\n"
+
+
+def test_an_interrupt_shows_one_traceback(notebook: Notebook) -> None:
+    cell = notebook.waiting_cell("pump_for(1)")
+    notebook.manager.interrupt_kernel()
+    traceback = "\n".join(notebook.reply(cell)["content"]["traceback"])
+    assert "During handling" not in traceback
+    notebook.settle()
 
 
 def test_fifty_rounds_in_a_queue_lose_nothing(notebook: Notebook) -> None:
@@ -299,6 +330,7 @@ def test_a_flood_of_wakes_neither_blocks_nor_hides_a_click(notebook: Notebook) -
 def test_what_on_tick_raises_ends_the_wait_and_the_next_cell_runs(notebook: Notebook) -> None:
     cell = notebook.execute("pump_for(1, on_tick=lambda: 1 / 0)")
     assert notebook.reply(cell)["content"]["ename"] == "ZeroDivisionError"
+    notebook.settle()
     assert notebook.run("print('next')") == "next\n"
 
 
