@@ -168,7 +168,8 @@ class AgentProcess:
                     await asyncio.sleep(pause)
             await self.exit_code_within(_STEP_S * 4)  # closing would reap it under asyncio's feet
         finally:
-            self._stdin.abort()
+            if not self._pipes.stdin_lost:  # closing waits for what it never read
+                self._stdin.abort()
             self._transport.close()
             if self._watcher is not None:
                 self._watcher.end(self.pid)  # it may remember more of the tree than we saw

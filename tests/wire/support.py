@@ -1,4 +1,4 @@
-"""What the tests of the wire share: a transport in memory, agents as small scripts, and a look at processes."""
+"""What the tests of the wire share: a transport in memory, small scripts as agents, a look at processes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.wire import reaper
 from acp_jupyter.wire.peer import Peer
 from acp_jupyter.wire.process import AgentProcess
-from acp_jupyter.wire.watcher import Watcher
+
+if TYPE_CHECKING:
+    from acp_jupyter.wire.watcher import Watcher
 
 STEP_S = 0.02
 
@@ -60,13 +62,18 @@ class Log:
         self, transport: Any, on_request: Callable[[str, Any], Any] | None = None, **more: Any
     ) -> None:
         self.events: list[Any] = []
+        self._changed = asyncio.Event()
         self.peer = Peer(
             transport,
-            on_notification=lambda method, params: self.events.append((method, params)),
+            on_notification=self._notified,
             on_request=on_request or self._no_request,
             **more,
         )
         self.peer.start()
+
+    def _notified(self, method: str, params: Any) -> None:
+        self.events.append((method, params))
+        self._changed.set()
 
     @staticmethod
     async def _no_request(method: str, _params: Any) -> Any:
@@ -75,11 +82,9 @@ class Log:
     async def seen(self, count: int) -> list[Any]:
         """Wait until so many events are there."""
 
-        async def enough() -> None:
-            while len(self.events) < count:
-                await asyncio.sleep(0)
-
-        await asyncio.wait_for(enough(), 5)
+        while len(self.events) < count:
+            self._changed.clear()
+            await asyncio.wait_for(self._changed.wait(), 5)
         return self.events
 
 

@@ -5,7 +5,6 @@ import logging
 from typing import Any
 
 import pytest
-from .support import Log, MemoryTransport
 
 from acp_jupyter.errors import (
     AcpError,
@@ -16,6 +15,8 @@ from acp_jupyter.errors import (
     RequestFailed,
 )
 from acp_jupyter.wire.peer import RequestError
+
+from .support import Log, MemoryTransport
 
 
 def update(number: int) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def test_t4_true_is_not_request_one() -> None:
         first, _ = await asked(transport, log)
         second, second_id = await asked(transport, log)
         assert second_id == 1
-        transport.give(result(True, "wrong"), result(1, "right"), result(0))
+        transport.give({"jsonrpc": "2.0", "id": True, "result": "wrong"}, result(1, "right"), result(0))
         assert await second == "right"
         await first
         await log.peer.close()
