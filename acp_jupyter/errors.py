@@ -41,6 +41,10 @@ class AcpError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\n{self.advice}" if self.advice else self.message
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it: what happened and what to do, not our own code."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class UsageError(AcpError):
     """The call itself is wrong."""

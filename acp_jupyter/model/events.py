@@ -86,11 +86,10 @@ class TerminalStarted:
 
 @dataclass(frozen=True)
 class TerminalOutput:
-    """A command wrote something, decoded; ``dropped`` where output was left out before it."""
+    """A command wrote something, decoded."""
 
     terminal_id: str
     text: str
-    dropped: bool = False
 
 
 @dataclass(frozen=True)

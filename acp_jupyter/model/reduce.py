@@ -39,6 +39,8 @@ from acp_jupyter.model.turn import (
 )
 
 HEAD: tuple[Any, ...] = ()
+# Characters of a terminal's output that a turn holds; beyond that its beginning is dropped.
+OUTPUT_CEILING = 4_000_000
 
 
 def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
@@ -428,7 +430,9 @@ def _terminal(state: SessionState, turn: Turn, event: Any, at: float) -> list[Ch
     terminal = owner.terminals[event.terminal_id]
     if isinstance(event, events.TerminalOutput):
         terminal.output.append(event.text)
-        terminal.truncated = terminal.truncated or event.dropped
+        if len(terminal.output) > OUTPUT_CEILING:
+            terminal.output = Text(str(terminal.output)[-OUTPUT_CEILING // 2 :])
+            terminal.truncated = True
     elif isinstance(event, events.TerminalExited):
         terminal.exit_code, terminal.signal, terminal.ended_at = event.exit_code, event.signal, at
     else:

@@ -63,10 +63,10 @@ class SessionState:
         ]
 
     def find_call(self, tool_call_id: str) -> tuple[Turn, ToolCall] | None:
-        """Return the tool call of that id and the turn that it belongs to."""
+        """Return the tool call of that id and the turn that it belongs to; ids are unique in a session."""
         for turn in reversed(self.turns):
             call = turn.tool_calls.get(tool_call_id)
-            if call is not None:
+            if call is not None and turn.session_id == self.session_id:
                 return turn, call
         return None
 

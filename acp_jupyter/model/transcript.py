@@ -74,17 +74,20 @@ def to_json(turn: Turn) -> dict[str, Any]:
     }
 
 
-def node_json(turn: Turn, node: tuple[Any, ...]) -> dict[str, Any]:
-    """Return one node of the document, named as in `acp_jupyter.model.state.Change`."""
+def node_json(turn: Turn, node: tuple[Any, ...], *, growing: bool = True) -> dict[str, Any]:
+    """Return one node of the document, named as in `acp_jupyter.model.state.Change`.
+
+    Without ``growing``, a text that grows by chunks is left out.
+    """
     if not node:
         return head_json(turn)
     where, key = node
     if where == "items":
-        return item_json(turn.items[int(key)])
+        return item_json(turn.items[int(key)], growing=growing)
     if where == "tool_calls":
         return tool_call_json(turn.tool_calls[str(key)])
     if where == "terminals":
-        return terminal_json(turn.terminals[key])
+        return terminal_json(turn.terminals[key], growing=growing)
     if where == "permissions":
         return permission_json(turn.permissions[key])
     return plan_json(turn.plans[key])
@@ -103,17 +106,15 @@ def head_json(turn: Turn) -> dict[str, Any]:
     }
 
 
-def item_json(item: Item) -> dict[str, Any]:
-    """Return an item of the timeline."""
+def item_json(item: Item, *, growing: bool = True) -> dict[str, Any]:
+    """Return an item of the timeline; without ``growing``, without its text."""
     if isinstance(item, UnknownUpdate):
         return {"type": "unknown", "kind": item.kind, "raw": json_text(item.raw)}
     # Not `asdict`, which would copy the growing text at every look.
     values = {key: getattr(item, key) for key in item.__dataclass_fields__}
     if isinstance(item, Message | Thought):
-        values["text"] = str(item.text)
-        if not values.pop("late"):
-            return {"type": _ITEM_TYPES[type(item)], **values}
-        values["late"] = True
+        text, late = values.pop("text"), values.pop("late")
+        values.update({"text": str(text)} if growing else {}, **({"late": True} if late else {}))
     return {"type": _ITEM_TYPES[type(item)], **values}
 
 
@@ -128,9 +129,10 @@ def tool_call_json(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def terminal_json(terminal: Terminal) -> dict[str, Any]:
-    """Return a terminal with its output."""
-    return {**{key: getattr(terminal, key) for key in _TERMINAL_KEYS}, "output": str(terminal.output)}
+def terminal_json(terminal: Terminal, *, growing: bool = True) -> dict[str, Any]:
+    """Return a terminal with its output; without ``growing``, without it."""
+    node = {key: getattr(terminal, key) for key in _TERMINAL_KEYS}
+    return {**node, "output": str(terminal.output)} if growing else node
 
 
 def permission_json(permission: Permission) -> dict[str, Any]:

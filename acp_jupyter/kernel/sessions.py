@@ -1,0 +1,31 @@
+"""The kernel's own sessions: those of `acp_jupyter.session`, shown by `acp_jupyter.kernel.show`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from acp_jupyter.kernel.show import show
+from acp_jupyter.session.sessions import Sessions
+
+if TYPE_CHECKING:
+    from acp_jupyter.session.session import Session
+
+
+@cache
+def sessions() -> Sessions:
+    """Return the one `Sessions` of this process; nothing starts before the first prompt."""
+    return Sessions(present=show)
+
+
+def get_session(agent: str | None = None) -> Session:
+    """Return the kernel's session: the same object, and the same agent-side session, from cell to cell.
+
+    Args:
+        agent: The agent's name; its session becomes the current one. By default the current session.
+
+    Raises:
+        AgentUnknown: There is no agent of that name.
+        UsageError: None was named, and none is current.
+    """
+    return sessions().get(agent)

@@ -1,0 +1,258 @@
+"""Joins a session's turn to the cell that runs it: the card, the waiting, the questions, the final output.
+
+Who answers a permission request that no policy answers: a person at the card; where no card has said that
+it is ready within `READY_S` (one wait a kernel), a person at ``input()``; where there is no input, nobody:
+the request is rejected, and the card says what would have allowed it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.getipython import get_ipython
+from IPython.display import (
+    Markdown,
+    display,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
+    publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # as above
+)
+
+from acp_jupyter.kernel.ask import ask
+from acp_jupyter.kernel.pump import follow_front_end_subshell, waiter
+from acp_jupyter.views.bundle import live_bundle, saved_bundle
+from acp_jupyter.views.deltas import Deltas
+from acp_jupyter.views.text import turn_text
+
+if TYPE_CHECKING:
+    from acp_jupyter.model.state import Change
+    from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.session import TurnRun
+
+READY_S = 8.0
+# An interrupt comes back to the user within this, whether the agent has confirmed the cancel or not.
+INTERRUPT_S = 1.5
+_LATE_S = 0.2
+
+
+class FrontEnd:
+    """What this kernel knows of whoever looks at it; ``shown``: in which execution a turn was shown live."""
+
+    def __init__(self) -> None:
+        self.ready = False
+        self.waited = False
+        self.shown: dict[str, int | None] = {}
+        self._cards: Any = None
+
+    @property
+    def may_be_there(self) -> bool:
+        """Whether a card that is not ready yet may still become so."""
+        return self.ready or not self.waited
+
+    def cards(self) -> Any:
+        """Return the maker of cards; widgets are imported with the first one."""
+        if self._cards is None:
+            from acp_jupyter.views.widget import Cards  # noqa: PLC0415  # 45 ms that only the first card pays
+
+            self._cards = Cards()
+        return self._cards
+
+
+@cache
+def front_end() -> FrontEnd:
+    """Return the kernel's one `FrontEnd`."""
+    return FrontEnd()
+
+
+def show(run: TurnRun, *, quiet: bool = False) -> Turn:
+    """Show a turn while it runs, ask what is to be asked, and return it at its end.
+
+    Raises:
+        KeyboardInterrupt: The cell was interrupted, or Stop was clicked.
+        AcpError: The turn could not be brought to its end.
+    """
+    shell = get_ipython()
+    in_kernel = getattr(shell, "kernel", None) is not None
+    register_display(shell)
+    card = Card(run) if in_kernel and not quiet else Silent(run)
+    pump = waiter()
+    run.on_done(pump.wake)
+    with run.session.attended(), pump:
+        try:
+            card.open()
+            pump.wait(lambda: _over(run), on_tick=lambda: _tick(card, run))
+        except KeyboardInterrupt:
+            run.cancel()
+            # A second interrupt ends this wait; the turn is cancelled all the same.
+            with contextlib.suppress(KeyboardInterrupt):
+                pump.wait(lambda: _over(run), on_tick=card.flush)
+        finally:
+            card.finish()
+            front_end().shown[run.turn.turn_id] = _execution_count()
+    if quiet or not in_kernel:
+        _show_plainly(run.turn, quiet=quiet, rich=in_kernel)
+    if run.done():
+        run.result()
+    if run.turn.cancel_requested:
+        raise KeyboardInterrupt
+    return run.turn
+
+
+def _over(run: TurnRun) -> bool:
+    """Whether the turn has ended, or was cancelled and its agent takes too long to confirm it."""
+    return run.done() or run.cancelled_for_s() > INTERRUPT_S
+
+
+def _tick(card: Card | Silent, run: TurnRun) -> None:
+    card.flush()
+    if run.turn.pending and card.unattended:
+        _ask_by_text(run)
+
+
+def _ask_by_text(run: TurnRun) -> None:
+    for pending in run.session.pending:
+        if not ask(run.turn, pending):
+            run.session.reject_unasked(pending.key)
+
+
+def _show_plainly(turn: Turn, *, quiet: bool, rich: bool) -> None:
+    if quiet and rich:
+        display(Markdown(turn.text))
+    else:
+        print(turn.text if quiet else turn_text(turn))  # noqa: T201  # the cell's output
+
+
+class Silent:
+    """Shows nothing while the turn runs; questions are asked by text."""
+
+    unattended = True
+
+    def __init__(self, run: TurnRun) -> None:
+        self._run = run
+
+    def open(self) -> None:
+        """Nothing to open."""
+
+    def flush(self) -> None:
+        """Nothing to tell."""
+
+    def finish(self) -> None:
+        """Nothing to end."""
+
+
+class Card:
+    """The live card of one turn, replaced by the saved one at its end."""
+
+    def __init__(self, run: TurnRun) -> None:
+        self._run = run
+        self._turn = run.turn
+        self._session = run.session
+        self._deltas = Deltas(run.turn)
+        self._display_id = f"acp-{uuid.uuid4().hex}"
+        self._widget: Any = None
+        self._opened_at = 0.0
+        self._ready = False
+        self._finished = False
+        self._late_scheduled = False
+        self._stop_listening = self._session.listen(self._changed)
+
+    @property
+    def unattended(self) -> bool:
+        """Whether nobody will ever click on this card."""
+        if self._ready:
+            return False
+        if front_end().may_be_there and time.monotonic() - self._opened_at < READY_S:
+            return False
+        front_end().waited = True
+        return True
+
+    def open(self) -> None:
+        """Show the card in the cell that runs."""
+        self._widget = front_end().cards().make(self._turn.turn_id, self._on_message)
+        follow_front_end_subshell(self._widget.comm)
+        self._opened_at = time.monotonic()
+        with self._session.lock:
+            bundle = live_bundle(self._turn, self._widget.model_id)
+        self._publish(bundle, update=False)
+
+    def flush(self) -> None:
+        """Tell the card what is new, if it listens."""
+        if not self._ready or self._widget is None:
+            return
+        with self._session.lock:
+            message = self._deltas.drain()
+        if message is not None:
+            self._widget.send(message)
+
+    def finish(self) -> None:
+        """Replace the live card by the saved one, in place."""
+        if self._widget is None:
+            return
+        self.flush()
+        self._finished = True
+        self._publish_saved()
+
+    def _publish_saved(self) -> None:
+        with self._session.lock:
+            bundle = saved_bundle(self._turn)
+        self._publish(bundle, update=True)
+
+    def _publish(self, bundle: dict[str, Any], *, update: bool) -> None:
+        publish_display_data(bundle, transient={"display_id": self._display_id}, update=update)
+
+    def _on_message(self, message: dict[str, Any]) -> None:
+        """Serve the card: only hand over, for this may be any thread."""
+        kind = message.get("type")
+        if kind in {"ready", "resync"}:
+            self._ready = front_end().ready = True
+            with self._session.lock:
+                snapshot = self._deltas.snapshot(time.time())
+            self._widget.send(snapshot)
+        elif kind == "decide":
+            self._session.decide(str(message.get("key")), str(message.get("option_id")))
+        elif kind == "cancel":
+            self._run.cancel()
+
+    def _changed(self, changes: list[Change]) -> None:
+        """Called on the loop's thread, with the session's lock held."""
+        for change in changes:
+            if change.turn is self._turn:
+                self._deltas.mark(change.node)
+                if self._finished:
+                    self._show_late()
+
+    def _show_late(self) -> None:
+        """What comes after the end is shown when the kernel is idle again, in the card of its own turn."""
+        if self._late_scheduled:
+            return
+        self._late_scheduled = True
+        kernel = getattr(get_ipython(), "kernel", None)
+        loop = getattr(kernel, "io_loop", None)
+        if loop is not None:
+            loop.add_callback(loop.call_later, _LATE_S, self._publish_late)
+
+    def _publish_late(self) -> None:
+        self._late_scheduled = False
+        self._publish_saved()
+
+
+# --- exactly one card per cell
+
+
+def _execution_count() -> int | None:
+    return getattr(get_ipython(), "execution_count", None)
+
+
+def register_display(shell: Any) -> None:
+    """Let turns be displayed by `display_turn` where they are a cell's value."""
+    formatter = getattr(getattr(shell, "display_formatter", None), "ipython_display_formatter", None)
+    if formatter is not None:
+        formatter.for_type_by_name("acp_jupyter.model.turn", "Turn", display_turn)
+
+
+def display_turn(turn: Turn) -> None:
+    """Show a turn as a cell's value: nothing in the execution that showed it live, else the saved card."""
+    if front_end().shown.get(turn.turn_id, -1) != _execution_count():
+        publish_display_data(saved_bundle(turn))

@@ -1,0 +1,62 @@
+"""``%%acp`` and ``%acp``: they parse the line, call the floor below, and nothing else.
+
+Only what IPython has loaded itself is imported here; the rest waits for its first use, so that loading costs
+nothing. What stands in the line is taken as it stands: no ``{expression}`` is filled in.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from IPython.core.magic import no_var_expand
+
+from acp_jupyter.magics import completion, parser
+
+_FORMAT_KEY = ("acp_jupyter.model.turn", "Turn")
+
+
+def load(shell: Any) -> None:
+    """Register the magics, their completion and the display of turns with an IPython shell."""
+    shell.register_magic_function(_cell_magic(shell), "cell", "acp")
+    shell.register_magic_function(_line_magic(shell), "line", "acp")
+    completion.register(shell)
+    formatter = getattr(shell.display_formatter, "ipython_display_formatter", None)
+    if formatter is not None:
+        formatter.for_type_by_name(*_FORMAT_KEY, _display_turn)
+
+
+def unload(shell: Any) -> None:
+    """Take everything back that `load` registered, and end the agents."""
+    for kind in ("cell", "line"):
+        shell.magics_manager.magics[kind].pop("acp", None)
+    completion.unregister(shell)
+    kernel = sys.modules.get("acp_jupyter.kernel.sessions")
+    if kernel is not None:  # never used: nothing was started
+        kernel.sessions().stop_all()
+
+
+def _display_turn(turn: Any) -> None:
+    from acp_jupyter.kernel.show import display_turn  # noqa: PLC0415  # the first turn pays for it
+
+    display_turn(turn)
+
+
+def _cell_magic(shell: Any) -> Any:
+    def acp(line: str, cell: str) -> Any:
+        from acp_jupyter.magics.cell import run_cell  # noqa: PLC0415  # the first prompt pays for it
+
+        return run_cell(shell, line, cell)
+
+    acp.__doc__ = parser.cell_help()
+    return no_var_expand(acp)
+
+
+def _line_magic(shell: Any) -> Any:
+    def acp(line: str) -> Any:
+        from acp_jupyter.magics.commands import run_line  # noqa: PLC0415  # as above
+
+        return run_line(shell, line)
+
+    acp.__doc__ = parser.line_help()
+    return no_var_expand(acp)

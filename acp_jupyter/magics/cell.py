@@ -1,0 +1,79 @@
+"""``%%acp``: one prompt turn on the kernel's session."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter.errors import TurnNotClean, UsageError
+from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.kernel.show import show
+from acp_jupyter.magics.listing import agents_text
+from acp_jupyter.magics.parser import HelpShown, cell_parser, words
+
+if TYPE_CHECKING:
+    import argparse
+
+    from acp_jupyter.model.turn import Turn
+
+
+def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
+    """Run the magic.
+
+    Raises:
+        UsageError: The line or the body is wrong; nothing was started.
+        AcpError: The turn could not be brought to its end.
+        KeyboardInterrupt: It was cancelled.
+    """
+    try:
+        options = cell_parser().parse_args(words(line))
+    except HelpShown:
+        return None
+    task = _typed_body(shell, cell)
+    if not task.strip():
+        raise UsageError("the cell has no task", advice="Write the task below the %%acp line.")
+    if options.output is not None and not options.output.isidentifier():
+        raise UsageError(f"--output {options.output!r} is not a variable's name")
+    if options.agent is None and sessions().current is None:
+        print(agents_text(sessions()))  # noqa: T201  # nothing is started before an agent was chosen
+        return None
+    turn = _run(task, options)
+    if options.output is not None:
+        shell.user_ns[options.output] = turn
+    _judge(turn, check=options.check)
+    return turn
+
+
+def _run(task: str, options: argparse.Namespace) -> Turn:
+    session = sessions().get(options.agent)
+    if options.cwd is not None or options.add_dir:
+        session.set_roots(options.cwd, options.add_dir)
+    run = session.start(task, policy=options.approve, timeout_s=options.timeout)
+    return show(run, quiet=options.quiet)
+
+
+def _judge(turn: Turn, *, check: bool) -> None:
+    """What the turn's end does to the cell, beyond the errors that it raised."""
+    unasked = [permission for permission in turn.permissions.values() if permission.decided_by == "nobody"]
+    clean = turn.stop_reason == "end_turn" and not turn.rejected
+    if check and not clean:
+        what = f"{len(turn.rejected)} rejected" if turn.rejected else f"stop reason {turn.stop_reason}"
+        raise TurnNotClean(
+            f"turn {turn.number} did not end clean: {what}",
+            advice=unasked[0].reason or "" if unasked else "The card shows what happened.",
+        )
+    for permission in unasked:
+        warnings.warn(f"a request was rejected: {permission.reason}", stacklevel=2)
+
+
+def _typed_body(shell: Any, cell: str) -> str:
+    """Return the body as it was typed.
+
+    IPython adds a newline at its end, and takes ``>>>`` and ``In [1]:`` for prompts to be stripped; the
+    request that runs the cell has it as it stands.
+    """
+    request: dict[str, Any] = (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}
+    typed = request.get("content", {}).get("code")
+    if isinstance(typed, str) and typed.lstrip("\n").startswith("%%acp"):
+        return typed.lstrip("\n").partition("\n")[2]
+    return cell.removesuffix("\n")

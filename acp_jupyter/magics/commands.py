@@ -1,0 +1,194 @@
+"""``%acp``: the sessions' and agents' house-keeping, one small function a command."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter.errors import UsageError
+from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.magics.listing import agents_text, status_text
+from acp_jupyter.magics.parser import HelpShown, line_parser, words
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.permissions import PendingPermission
+    from acp_jupyter.session.session import Session
+
+
+def run_line(_shell: Any, line: str) -> None:
+    """Run the magic and print what it has to say.
+
+    Raises:
+        UsageError: The line is wrong.
+        AcpError: The command could not be carried out.
+    """
+    try:
+        options = line_parser().parse_args(words(line))
+    except HelpShown:
+        return
+    text = COMMANDS[options.command or "status"](options)
+    if text:
+        print(text)  # noqa: T201  # a magic's output
+
+
+def _session() -> Session:
+    return sessions().get()
+
+
+def _status(_options: argparse.Namespace) -> str:
+    return agents_text(sessions()) if sessions().current is None else status_text(_session())
+
+
+def _agents(_options: argparse.Namespace) -> str:
+    return agents_text(sessions())
+
+
+def _use(options: argparse.Namespace) -> str:
+    return f"{sessions().get(options.name).name} is the current agent."
+
+
+def _add(options: argparse.Namespace) -> str:
+    argv = options.argv[1:] if options.argv[:1] == ["--"] else options.argv
+    if not argv:
+        raise UsageError("no command was given", advice="%acp add NAME -- COMMAND ARG...")
+    spec = sessions().agents.add(options.name, argv[0], argv[1:], needs=options.env, save=options.save)
+    where = f" and saved in {sessions().agents.file}" if options.save else ""
+    found = "" if spec.on_path else f" Its command {spec.command} is not on PATH."
+    return f"{spec.name} is known{where}.{found}"
+
+
+def _remove(options: argparse.Namespace) -> str:
+    sessions().agents.remove(options.name)
+    return f"{options.name} is forgotten."
+
+
+def _new(_options: argparse.Namespace) -> str:
+    _session().new()
+    return "The next prompt begins a new session."
+
+
+def _restart(_options: argparse.Namespace) -> str:
+    _session().restart()
+    return "The agent's process has ended; the next prompt starts another."
+
+
+def _stop(_options: argparse.Namespace) -> str:
+    _session().stop()
+    return "The agent's process has ended."
+
+
+def _cancel(_options: argparse.Namespace) -> str:
+    session = _session()
+    if not session.running:
+        return "No turn is running."
+    session.cancel()
+    return "The turn is being cancelled."
+
+
+def _pending(_options: argparse.Namespace) -> str:
+    from acp_jupyter.views.text import permission_text  # noqa: PLC0415  # only this command needs it
+
+    session = _session()
+    texts = [
+        f"{number}. {permission_text(_turn_of(session, one), one.permission)}"
+        for number, one in enumerate(session.pending, 1)
+    ]
+    return "\n\n".join(texts) or "No permission request is waiting."
+
+
+def _turn_of(session: Session, pending: PendingPermission) -> Turn:
+    return next(turn for turn in session.turns if pending.key in turn.permissions)
+
+
+def _numbered(number: int) -> PendingPermission:
+    pending = _session().pending
+    if not 1 <= number <= len(pending):
+        raise UsageError(
+            f"no request {number} is waiting", advice=f"Waiting: {len(pending)}; see `%acp pending`."
+        )
+    return pending[number - 1]
+
+
+def _approve(options: argparse.Namespace) -> str:
+    pending = _numbered(options.number)
+    if options.option is None:
+        pending.allow_once()
+    else:
+        pending.select(options.option)
+    return f"Request {options.number} is answered."
+
+
+def _reject(options: argparse.Namespace) -> str:
+    _numbered(options.number).reject()
+    return f"Request {options.number} is rejected."
+
+
+def _inspect(options: argparse.Namespace) -> str:
+    session = _session()
+    if not session.turns:
+        return "There was no turn yet."
+    turn_number, call_number = _parse_call(options.call, session.turns[-1].number)
+    turn = next((turn for turn in session.turns if turn.number == turn_number), None)
+    if turn is None:
+        raise UsageError(f"there is no turn {turn_number}")
+    calls = list(enumerate(turn.tool_calls, 1))
+    chosen = [pair for pair in calls if call_number in {None, pair[0]}]
+    if call_number is not None and not chosen:
+        raise UsageError(f"turn {turn_number} has {len(calls)} tool calls", advice="They are counted from 1.")
+    return "\n\n".join(_call_text(turn_number, number, call) for number, call in chosen) or "No tool calls."
+
+
+def _parse_call(text: str | None, last_turn: int) -> tuple[int, int | None]:
+    if text is None:
+        return last_turn, None
+    turn, _, call = text.partition(".")
+    try:
+        return int(turn), int(call) if call else None
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is not TURN.CALL", advice="Such as 2.1: turn 2, its first tool call."
+        ) from None
+
+
+def _call_text(turn: int, number: int, call: Any) -> str:
+    shown = {"raw_input": call.raw_input, "raw_output": call.raw_output}
+    lines = [f"{turn}.{number}  {call.kind}  {call.shown_status}  {call.name or ''}  {call.title}"]
+    lines += [f"{key}: {json.dumps(value, indent=2, ensure_ascii=False)}" for key, value in shown.items()]
+    return "\n".join(lines)
+
+
+def _log(options: argparse.Namespace) -> str:
+    frames = list(_session().frames)[-options.count :]
+    return "\n".join(
+        f"{time.strftime('%H:%M:%S', time.localtime(frame.at))} {'<-' if frame.direction == 'in' else '->'} "
+        f"{json.dumps(frame.message, ensure_ascii=False)[:2000]}"
+        for frame in frames
+    )
+
+
+def _stderr(_options: argparse.Namespace) -> str:
+    return _session().stderr or "The agent has written nothing to its error output."
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
+    "status": _status,
+    "agents": _agents,
+    "use": _use,
+    "add": _add,
+    "remove": _remove,
+    "new": _new,
+    "restart": _restart,
+    "stop": _stop,
+    "cancel": _cancel,
+    "pending": _pending,
+    "approve": _approve,
+    "reject": _reject,
+    "inspect": _inspect,
+    "log": _log,
+    "stderr": _stderr,
+}

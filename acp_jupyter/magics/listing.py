@@ -1,0 +1,54 @@
+"""What ``%acp`` prints about agents and sessions."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_jupyter.session.session import Session
+    from acp_jupyter.session.sessions import Sessions
+
+
+def agents_text(sessions: Sessions) -> str:
+    """Return the table of agents, with what to type next."""
+    current = sessions.current.name if sessions.current else None
+    lines = ["agents found here:" if current else "no agent was chosen yet; found here:"]
+    missing: list[str] = []
+    for spec in sessions.agents.all():
+        if spec.on_path:
+            mark = "*" if spec.name == current else " "
+            lines.append(f" {mark} {spec.name:12} {spec.shown:14} {_command(spec.command, spec.args)}")
+        else:
+            missing.append(
+                f"   {spec.name:12} {spec.shown:14} {spec.install or _command(spec.command, spec.args)}"
+            )
+    if missing:
+        lines += ["known, but not on PATH:", *missing]
+    return "\n".join([*lines, "start one with its name: %%acp demo"])
+
+
+def _command(command: str, args: tuple[str, ...]) -> str:
+    return " ".join([os.path.basename(command), *args])  # noqa: PTH119  # a name, or a path of another system
+
+
+def status_text(session: Session) -> str:
+    """Return what there is to say about a session."""
+    roots = session.roots
+    where = roots.cwd if roots else f"{os.getcwd()} (when it starts)"  # noqa: PTH109  # the kernel's directory
+    lines = [
+        f"agent       {session.name} ({session.spec.shown})",
+        f"process     {f'running, pid {session.pid}' if session.pid else 'not running'}",
+        f"session     {session.session_id or 'not started: the first prompt does it'}",
+        f"directory   {where}",
+        *(f"            {path}" for path in (roots.additional if roots else ())),
+        f"policy      {session.policy}",
+        f"turns       {len(session.turns)}{', one is running' if session.running else ''}",
+        f"waiting     {len(session.pending)} permission requests",
+    ]
+    if roots is not None and os.path.realpath(roots.cwd) != os.path.realpath(os.getcwd()):  # noqa: PTH109  # as above
+        lines.append(
+            f"The kernel is in {os.getcwd()} by now; the session stays where it started. "  # noqa: PTH109  # as above
+            "`%acp new` begins one there."
+        )
+    return "\n".join(lines)

@@ -1,0 +1,143 @@
+"""The grammar of ``%%acp`` and ``%acp``: what is parsed, helped with and completed comes from here alone."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import NoReturn, cast
+
+from acp_jupyter.errors import UsageError
+
+BLOCKED = (
+    "A running cell blocks those after it: while one waits, answer on its card, or interrupt the kernel; "
+    "%acp cancel, pending, approve and reject are for turns that do not block."
+)
+_POLICY_HELP = "who answers permission requests in this turn: ask, reject, read, edits, allow-once-all"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises our own error instead of leaving the interpreter."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {message}", advice=self.format_usage().strip())
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002  # argparse's signature
+        raise HelpShown(message or "")
+
+
+class HelpShown(Exception):
+    """``--help`` was given."""
+
+
+def cell_parser() -> argparse.ArgumentParser:
+    """Return the parser of the ``%%acp`` line."""
+    parser = _Parser(
+        prog="%%acp", description="Run the cell's body as a task for a coding agent, and show it live."
+    )
+    add = parser.add_argument
+    add("agent", nargs="?", metavar="AGENT", help="its name; by default the current session's")
+    add("-o", "--output", metavar="NAME", help="bind the turn to a variable")
+    add("-q", "--quiet", action="store_true", help="no card; the answer as Markdown only")
+    add("--cwd", metavar="DIR", help="working directory; by default the kernel's when the session starts")
+    add("--add-dir", metavar="DIR", action="append", default=[], help="a further directory (repeatable)")
+    add("--approve", metavar="POLICY", help=_POLICY_HELP)
+    add("--timeout", metavar="S", type=_seconds, help="cancel the turn after S seconds")
+    add("--check", action="store_true", help="raise unless the turn ends by itself with nothing rejected")
+    return parser
+
+
+def line_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``%acp``."""
+    parser = _Parser(prog="%acp", description=f"Look after the sessions with coding agents. {BLOCKED}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text)
+
+    command("status", "the session: agent, process, directories, turns (also without a command)")
+    command("agents", "the agents that are known, and which are found here")
+    command("use", "make an agent the current one").add_argument("name", metavar="NAME")
+    add = command("add", "make an agent known: %%acp add NAME -- COMMAND ARG...")
+    add.add_argument("name", metavar="NAME")
+    add.add_argument(
+        "--env",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="an environment variable it needs (its name only)",
+    )
+    add.add_argument("--save", action="store_true", help="for later kernels too, in the user's agents file")
+    add.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- COMMAND ARG...")
+    command("remove", "forget an agent that was added").add_argument("name", metavar="NAME")
+    command("new", "begin the session afresh at the next prompt, in the kernel's directory by then")
+    command("restart", "end the agent's process; the next prompt starts another")
+    command("stop", "end the agent's process and all that it started")
+    command("cancel", "cancel the running turn (not while a cell blocks)")
+    command("pending", "the permission requests that wait (not while a cell blocks)")
+    approve = command("approve", "allow a waiting request once, or select OPTION (not while a cell blocks)")
+    approve.add_argument(
+        "number", nargs="?", type=int, default=1, metavar="N", help="from 1, as listed by pending"
+    )
+    approve.add_argument("option", nargs="?", metavar="OPTION", help="the id of one of its options")
+    reject = command("reject", "reject a waiting request this time (not while a cell blocks)")
+    reject.add_argument(
+        "number", nargs="?", type=int, default=1, metavar="N", help="from 1, as listed by pending"
+    )
+    inspect = command("inspect", "raw input and output of a tool call")
+    inspect.add_argument(
+        "call", nargs="?", metavar="TURN.CALL", help="such as 2.1, from 1; by default all of the last turn"
+    )
+    log = command("log", "the latest messages on the wire, both ways")
+    log.add_argument("count", nargs="?", type=int, default=40, metavar="N")
+    command("stderr", "the last lines of the agent's error output")
+    return parser
+
+
+def commands() -> list[str]:
+    """Return the names of ``%acp``'s subcommands."""
+    return list(_subparsers(line_parser()))
+
+
+def options(command: str | None) -> list[str]:
+    """Return the long options of a subcommand, or of ``%%acp`` where it is ``None``."""
+    parser = cell_parser() if command is None else _subparsers(line_parser()).get(command)
+    actions = parser._actions if parser else []  # noqa: SLF001  # argparse has no public list of them
+    return [name for action in actions for name in action.option_strings if name.startswith("--")]
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:  # noqa: SLF001  # as above
+        if isinstance(action.choices, dict):  # only the subcommands' are
+            return cast("dict[str, argparse.ArgumentParser]", action.choices)
+    return {}
+
+
+def words(line: str) -> list[str]:
+    """Split a magic's line as a shell would.
+
+    Raises:
+        UsageError: A quote is not closed.
+    """
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"cannot read the line: {error}", advice="Close the quote.") from error
+
+
+def cell_help() -> str:
+    """Return the help of ``%%acp``."""
+    return cell_parser().format_help()
+
+
+def line_help() -> str:
+    """Return the help of ``%acp``, with each of its commands."""
+    parser = line_parser()
+    parts = [parser.format_help(), *(sub.format_help() for sub in _subparsers(parser).values())]
+    return "\n".join(parts)
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+    return value

@@ -1,0 +1,220 @@
+"""Which agents there are: a small built-in table, the user's own file, and those added in this kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from acp_jupyter.errors import AgentNotFound, AgentUnknown, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class AgentSpec(BaseModel):
+    """How to start an agent.
+
+    ``needs`` names environment variables that it cannot do without: they are looked up when it starts, so
+    that no key is ever typed into a notebook. ``client_fs`` and ``client_terminal`` say whether we offer it
+    our own file and terminal methods; some agents work better without.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][\w.-]*$")
+    command: str = Field(min_length=1)
+    args: tuple[str, ...] = ()
+    title: str = ""
+    env: dict[str, str] = Field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    install: str = ""
+    client_fs: bool = True
+    client_terminal: bool = True
+
+    @property
+    def shown(self) -> str:
+        """The name that a card shows until the agent has told its own."""
+        return self.title or self.name
+
+    def check_environment(self) -> None:
+        """Make sure that the variables it needs are set.
+
+        Raises:
+            UsageError: One is not; the message names it.
+        """
+        missing = [name for name in self.needs if not os.environ.get(name)]
+        if missing:
+            raise UsageError(
+                f"{self.name} needs {', '.join(missing)} in the environment",
+                advice="Set it before the kernel starts, or with os.environ in a cell that is not saved.",
+            )
+
+    @property
+    def on_path(self) -> bool:
+        """Whether its command is found."""
+        return shutil.which(self.command) is not None
+
+
+_BUILT_IN = (
+    AgentSpec(
+        name="demo",
+        title="Demo agent",
+        command=sys.executable,
+        args=("-m", "acp_jupyter.testing.demo"),
+        install="built in: no key, no network",
+    ),
+    AgentSpec(
+        name="claude",
+        title="Claude Code",
+        command="claude-agent-acp",
+        install="npm install -g @agentclientprotocol/claude-agent-acp",
+    ),
+    AgentSpec(
+        name="codex",
+        title="Codex",
+        command="codex-acp",
+        install="npm install -g @agentclientprotocol/codex-acp",
+    ),
+    AgentSpec(
+        name="gemini",
+        title="Gemini CLI",
+        command="gemini",
+        args=("--acp",),
+        install="npm install -g @google/gemini-cli",
+    ),
+    AgentSpec(
+        name="opencode",
+        title="OpenCode",
+        command="opencode",
+        args=("acp",),
+        install="npm install -g opencode-ai",
+    ),
+    AgentSpec(
+        name="fast-agent", title="fast-agent", command="fast-agent-acp", install="pip install fast-agent-mcp"
+    ),
+    AgentSpec(
+        name="agentao",
+        title="agentao",
+        command="agentao",
+        args=("--acp", "--stdio"),
+        install='pip install "agentao[cli]"',
+    ),
+)
+
+
+class Agents:
+    """The agents that can be named, later ones taking the place of earlier: built in, saved, added.
+
+    Args:
+        file: The user's file, JSON of ``{name: {command, args, ...}}``; by default in the user's
+            configuration folder.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self.file = file or platformdirs.user_config_path("acp-jupyter") / "agents.json"
+        self._added: dict[str, AgentSpec] = {}
+
+    def all(self) -> list[AgentSpec]:
+        """Return every agent, by name."""
+        table = {spec.name: spec for spec in (*_BUILT_IN, *self._saved(), *self._added.values())}
+        return list(table.values())
+
+    def available(self) -> list[AgentSpec]:
+        """Return those whose command is found."""
+        return [spec for spec in self.all() if spec.on_path]
+
+    def get(self, name: str) -> AgentSpec:
+        """Return the agent of that name.
+
+        Raises:
+            AgentUnknown: There is none; the advice lists those there are.
+        """
+        for spec in self.all():
+            if spec.name == name:
+                return spec
+        raise AgentUnknown(
+            f"no agent is called {name!r}",
+            advice=f"Known: {', '.join(spec.name for spec in self.all())}. "
+            "Add one with: %acp add NAME -- COMMAND ARG...",
+        )
+
+    def add(
+        self,
+        name: str,
+        command: str,
+        args: Iterable[str] = (),
+        *,
+        needs: Iterable[str] = (),
+        save: bool = False,
+    ) -> AgentSpec:
+        """Make an agent known to this kernel, and with ``save`` to later ones.
+
+        Raises:
+            UsageError: A field is not as it should be; the message names it.
+        """
+        spec = _checked({"name": name, "command": command, "args": tuple(args), "needs": tuple(needs)}, name)
+        if save:
+            self._write({**{one.name: one for one in self._saved()}, name: spec})
+        self._added[name] = spec
+        return spec
+
+    def remove(self, name: str) -> None:
+        """Forget an agent that was added or saved.
+
+        Raises:
+            UsageError: It is built in.
+            AgentUnknown: There is none of that name.
+        """
+        saved = {spec.name: spec for spec in self._saved()}
+        if name not in saved and name not in self._added:
+            self.get(name)
+            raise UsageError(f"{name} is built in", advice="An agent added under the same name replaces it.")
+        self._added.pop(name, None)
+        if saved.pop(name, None) is not None:
+            self._write(saved)
+
+    def _saved(self) -> list[AgentSpec]:
+        try:
+            raw = json.loads(self.file.read_text("utf-8"))
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"cannot read {self.file}: {error}", advice="Mend the file, or remove it."
+            ) from error
+        if not isinstance(raw, dict) or not all(isinstance(one, dict) for one in raw.values()):  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # any JSON
+            raise UsageError(
+                f"{self.file} is not an object of objects", advice="Its shape: {name: {command, args}}."
+            )
+        return [_checked({**fields, "name": name}, str(self.file)) for name, fields in raw.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType, reportUnknownMemberType]  # checked just below
+
+    def _write(self, table: dict[str, AgentSpec]) -> None:
+        shape = {
+            name: spec.model_dump(exclude={"name"}, exclude_defaults=True) for name, spec in table.items()
+        }
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps(shape, indent=2) + "\n", "utf-8")
+
+
+def not_found(spec: AgentSpec, error: AgentNotFound) -> AgentNotFound:
+    """Return ``error`` with the way to install that agent, where it is known."""
+    if not spec.install:
+        return error
+    return AgentNotFound(error.message, advice=f"Install it with: {spec.install}")
+
+
+def _checked(fields: dict[str, object], where: str) -> AgentSpec:
+    try:
+        return AgentSpec.model_validate(fields)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise UsageError(
+            f"agent {fields['name']!r} in {where}: {problems}", advice="Mend the named field."
+        ) from error

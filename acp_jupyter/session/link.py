@@ -1,0 +1,106 @@
+"""A running agent: its process, its connection, and the session on it. Made anew when it has died."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter import errors
+from acp_jupyter.session.agents import not_found
+from acp_jupyter.wire.process import AgentProcess
+from acp_jupyter.wire.v1 import Connection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_jupyter.session.agents import AgentSpec
+    from acp_jupyter.session.roots import Roots
+    from acp_jupyter.wire.v1 import Client
+    from acp_jupyter.wire.watcher import Watcher
+
+# Generous: a launcher such as npx may fetch the agent first.
+START_TIMEOUT_S = 120.0
+
+
+def capabilities(spec: AgentSpec) -> dict[str, Any]:
+    """Return what we offer an agent: only what is built, and what its entry does not switch off."""
+    return {
+        "fs": {"readTextFile": spec.client_fs, "writeTextFile": spec.client_fs},
+        "terminal": spec.client_terminal,
+        "session": {"notices": {}, "compaction": {}},
+    }
+
+
+def client_info() -> dict[str, Any]:
+    """Return who we are, as `initialize` wants it."""
+    try:
+        number = version("acp_jupyter")
+    except PackageNotFoundError:  # run from a checkout that was never installed
+        number = "0"
+    return {"name": "acp_jupyter", "title": "acp_jupyter", "version": number}
+
+
+class Link:
+    """An agent that runs, and our connection to it.
+
+    Args:
+        process: The agent.
+        connection_client: Serves what the agent asks.
+        spec: Its entry.
+        on_frame: Sees every message, both ways.
+    """
+
+    def __init__(
+        self,
+        process: AgentProcess,
+        connection_client: Client,
+        spec: AgentSpec,
+        on_frame: Callable[[str, Any], None],
+    ) -> None:
+        self.process = process
+        self.lost = False
+        self.connection = Connection(
+            process,
+            connection_client,
+            capabilities=capabilities(spec),
+            client_info=client_info(),
+            on_frame=on_frame,
+            on_closed=self._closed,
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether prompts can still reach the agent."""
+        return self.process.returncode is None and not self.lost
+
+    async def open_session(self, roots: Roots, timeout_s: float = START_TIMEOUT_S) -> dict[str, Any]:
+        """Initialize, make a session, and return the agent's answer to ``session/new``.
+
+        Raises:
+            AgentError: The agent ends, does not answer in time, or speaks another version.
+            RequestFailed: It refuses; `AuthenticationRequired` where it wants a log-in.
+        """
+        await self.connection.initialize(timeout_s)
+        return await self.connection.new_session(roots.cwd, roots.additional, timeout_s=timeout_s)
+
+    async def close(self) -> None:
+        """End the connection and the whole process tree, within 5 s."""
+        await self.connection.close()
+        await self.process.stop()
+
+    def _closed(self, _reason: object) -> None:
+        self.lost = True
+
+
+async def start_agent(spec: AgentSpec, roots: Roots, watcher: Watcher | None) -> AgentProcess:
+    """Start an agent's process.
+
+    Raises:
+        AgentNotFound: Its command is not found; the advice says how to install it, where that is known.
+        UsageError: A variable that it needs is not set.
+    """
+    spec.check_environment()
+    try:
+        return await AgentProcess.spawn(spec.command, spec.args, cwd=roots.cwd, env=spec.env, watcher=watcher)
+    except errors.AgentNotFound as error:
+        raise not_found(spec, error) from error

@@ -1,0 +1,200 @@
+"""Permission requests: one object a request, several open at once, each answered exactly once.
+
+See https://agentclientprotocol.com/protocol/tool-calls#requesting-permission. The broker runs on the loop
+thread; `PendingPermission` is its face for every other thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter.errors import PermissionClosed, UsageError
+from acp_jupyter.model import events
+from acp_jupyter.session import policy as policies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_jupyter.model.state import SessionState
+    from acp_jupyter.model.tool_call import Permission, PermissionOption, ToolCall
+    from acp_jupyter.session.loop import LoopThread
+    from acp_jupyter.session.roots import Roots
+
+
+class PermissionBroker:
+    """Keeps the open requests of a session and answers them.
+
+    Args:
+        state: The session's state, for reading.
+        apply: Applies an event to it.
+        roots: The session's directories now.
+        attended: Whether somebody can be asked now.
+    """
+
+    def __init__(
+        self,
+        state: SessionState,
+        apply: Callable[[events.Event], None],
+        roots: Callable[[], Roots],
+        attended: Callable[[], bool],
+    ) -> None:
+        self._state = state
+        self._apply = apply
+        self._roots = roots
+        self._attended = attended
+        self._keys = itertools.count(1)
+        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
+
+    async def ask(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Answer ``session/request_permission``: by the turn's policy, or when somebody decides.
+
+        Returns:
+            The protocol's outcome: ``{"outcome": "selected", "optionId": ...}``, or ``cancelled`` alone.
+        """
+        key = f"p{next(self._keys)}"
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting[key] = answer
+        self._apply(events.PermissionAsked(key, params))
+        self._answer_at_once(key)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            # The agent withdrew its request, or is gone.
+            self._close(key, events.PermissionClosed(key, "cancelled", "agent"))
+            return {"outcome": "cancelled"}
+
+    def _answer_at_once(self, key: str) -> None:
+        found = self._state.find_permission(key)
+        if found is None:  # no turn has ever been: nobody to ask
+            self._close(key, events.PermissionClosed(key, "cancelled", "nobody"))
+            return
+        turn, permission = found
+        if turn.ended or turn.cancel_requested:
+            self._close(key, events.PermissionClosed(key, "cancelled", "turn", reason="the turn was over"))
+            return
+        call = turn.tool_calls[permission.tool_call_id]
+        decision = policies.decide(turn.policy, permission, call, self._roots())
+        if decision is not None:
+            self._select(key, decision.option_id, "policy", decision.reason)
+        elif not self._attended():
+            self.reject_unasked(key)
+
+    def decide(self, key: str, option_id: str | None, by: str = "you", reason: str | None = None) -> None:
+        """Select an option, or answer ``cancelled`` where ``option_id`` is ``None``.
+
+        Raises:
+            PermissionClosed: It was answered before, or has expired.
+            UsageError: The agent did not offer that option.
+        """
+        permission = self._open(key)
+        if option_id is not None and all(option.option_id != option_id for option in permission.options):
+            offered = ", ".join(option.option_id for option in permission.options) or "none"
+            raise UsageError(f"the agent did not offer {option_id!r}", advice=f"It offers: {offered}.")
+        self._select(key, option_id, by, reason)
+
+    def reject(self, key: str, by: str = "you", reason: str | None = None) -> None:
+        """Say no just this time: by the agent's own option where it has one, else with ``cancelled``."""
+        self._select(key, policies.rejection(self._open(key)), by, reason)
+
+    def reject_unasked(self, key: str) -> None:
+        """Reject because nobody can be asked, and say what would have allowed it."""
+        permission = self._open(key)
+        turn, _ = self._state.find_permission(key) or (None, None)
+        call = turn.tool_calls[permission.tool_call_id] if turn else None
+        allowing = policies.would_allow(permission, call, self._roots()) if call else None
+        advice = (
+            f"nobody could be asked; the policy {allowing} would allow it: --approve {allowing}"
+            if allowing
+            else "nobody could be asked, and no policy would allow it"
+        )
+        self.reject(key, "nobody", advice)
+
+    def close_all(self, reason: str) -> None:
+        """Answer every open request with ``cancelled``: the turn was cancelled, or is over."""
+        for key in list(self._waiting):
+            self._close(key, events.PermissionClosed(key, "cancelled", "turn", reason=reason))
+
+    def _open(self, key: str) -> Permission:
+        found = self._state.find_permission(key)
+        if found is None or found[1].state != "open":
+            raise PermissionClosed(
+                f"request {key} is not open any more", advice="`%acp pending` lists the open ones."
+            )
+        return found[1]
+
+    def _select(self, key: str, option_id: str | None, by: str, reason: str | None) -> None:
+        state = "cancelled" if option_id is None else "selected"
+        self._close(key, events.PermissionClosed(key, state, by, option_id, reason))
+
+    def _close(self, key: str, event: events.PermissionClosed) -> None:
+        answer = self._waiting.pop(key, None)
+        if answer is None:
+            return
+        self._apply(event)
+        if not answer.done():
+            selected = {"outcome": "selected", "optionId": event.option_id}
+            answer.set_result(selected if event.state == "selected" else {"outcome": "cancelled"})
+
+
+class PendingPermission:
+    """An open permission request, answered by `select`, `allow_once`, `reject` or `cancel`, from any thread.
+
+    Raises `PermissionClosed` where it was answered before.
+    """
+
+    def __init__(
+        self, permission: Permission, call: ToolCall, broker: PermissionBroker, loop: LoopThread
+    ) -> None:
+        self.permission = permission
+        self.tool_call = call
+        self._broker = broker
+        self._loop = loop
+
+    @property
+    def key(self) -> str:
+        """Our own name for the request, such as ``p1``."""
+        return self.permission.key
+
+    @property
+    def options(self) -> tuple[PermissionOption, ...]:
+        """What the agent offers, in its order."""
+        return self.permission.options
+
+    def select(self, option_id: str) -> None:
+        """Select one of the `options`."""
+        self._do(self._broker.decide, option_id)
+
+    def allow_once(self) -> None:
+        """Select the only option that allows it this time.
+
+        Raises:
+            UsageError: There is none, or more than one: use `select`.
+        """
+        once = [option.option_id for option in self.options if option.kind == "allow_once"]
+        if len(once) != 1:
+            offered = ", ".join(f"{o.option_id} ({o.kind})" for o in self.options) or "none"
+            raise UsageError(
+                f"the agent offers {len(once)} options of kind allow_once",
+                advice=f"Select one of: {offered}.",
+            )
+        self.select(once[0])
+
+    def reject(self) -> None:
+        """Say no just this time."""
+        self._do(self._broker.reject)
+
+    def cancel(self) -> None:
+        """Answer ``cancelled``: no option is selected."""
+        self._do(self._broker.decide, None)
+
+    def _do(self, function: Callable[..., None], *args: Any) -> None:
+        async def on_loop() -> None:
+            function(self.key, *args)
+
+        self._loop.run(on_loop())
+
+    def __repr__(self) -> str:
+        offered = ", ".join(option.option_id for option in self.options)
+        return f"<PendingPermission {self.key}: {self.tool_call.kind}; options {offered}>"

@@ -1,0 +1,78 @@
+"""The sessions of a process: one per agent name, one of them current; and what they share."""
+
+from __future__ import annotations
+
+import atexit
+from typing import TYPE_CHECKING
+
+from acp_jupyter.errors import UsageError
+from acp_jupyter.session.agents import Agents
+from acp_jupyter.session.loop import LoopThread
+from acp_jupyter.session.session import Session, TurnRun
+from acp_jupyter.wire.watcher import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_jupyter.model.turn import Turn
+
+
+class Sessions:
+    """Owns the loop thread, the watcher process and every session; none starts before it is needed.
+
+    Args:
+        present: Shows a turn while it runs and returns it at its end.
+    """
+
+    def __init__(self, present: Callable[[TurnRun], Turn] = TurnRun.result) -> None:
+        self.agents = Agents()
+        self.loop = LoopThread()
+        self._watcher = Watcher()
+        self._present = present
+        self._by_name: dict[str, Session] = {}
+        self._current: Session | None = None
+        atexit.register(self.close)
+
+    @property
+    def current(self) -> Session | None:
+        """The session that the next prompt goes to, where one was chosen."""
+        return self._current
+
+    def all(self) -> list[Session]:
+        """Return every session so far."""
+        return list(self._by_name.values())
+
+    def get(self, agent: str | None = None) -> Session:
+        """Return the session with ``agent``, made if it is new, and make it current.
+
+        Args:
+            agent: Its name; by default the current session's.
+
+        Raises:
+            AgentUnknown: There is no agent of that name.
+            UsageError: None was named, and none is current.
+        """
+        if agent is None and self._current is None:
+            names = ", ".join(spec.name for spec in self.agents.available())
+            raise UsageError("no agent was chosen yet", advice=f"Found here: {names}. Name one: %%acp demo")
+        if agent is not None:
+            spec = self.agents.get(agent)
+            session = self._by_name.get(agent)
+            if session is None or (session.spec != spec and session.pid is None):
+                session = Session(spec, loop=self.loop, watcher=self._watcher, present=self._present)
+                self._by_name[agent] = session
+            self._current = session
+        assert self._current is not None  # noqa: S101  # one of the two branches above set it
+        return self._current
+
+    def stop_all(self) -> None:
+        """End every agent."""
+        for session in self.all():
+            if session.pid is not None:
+                session.stop()
+
+    def close(self) -> None:
+        """End every agent, the watcher and the loop."""
+        self.stop_all()
+        self._watcher.close()
+        self.loop.close()
