@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Beyond this many line pairs difflib may take seconds; the changed middle is then shown as one edit.
-_MAX_LINE_PAIRS = 4_000_000
+# difflib's time goes with the pairs of equal lines, at worst to the power 3/2: these take it 0.3 s. Where
+# there are more, lines that stand once on each side divide the texts; what is still too much is one edit.
+_MAX_EQUAL_PAIRS = 100_000
+_MAX_WORD_PAIRS = 500_000
 _MAX_MARKED_LINE = 400
+_MAX_MARKED_LINES = 200
 _SECTION = re.compile(r"^[A-Za-z_$@].*\S")
 _WORD = re.compile(r"\w+|\s+|.")
+
+_Range: TypeAlias = "tuple[int, int, int, int]"  # old lines from and to, new lines from and to
 
 
 class Mark(NamedTuple):
@@ -97,10 +104,12 @@ def _edits(old: list[str], new: list[str]) -> Iterator[Edit]:
         return
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
-    old_end, new_end = len(old) - tail, len(new) - tail
-    for a, b, c, d in _changes(old[head:old_end], new[head:new_end]):
-        before, after = old[head + a : head + b], new[head + c : head + d]
-        yield Edit(head + c, d - c, tuple(before), _section(new, head + c), tuple(_marks(before, after)))
+    marker = _Marker()
+    section, seen = None, 0
+    for a, b, c, d in _changes(old[head : len(old) - tail], new[head : len(new) - tail]):
+        at, before, after = head + c, old[head + a : head + b], new[head + c : head + d]
+        section, seen = _section(new[seen:at]) or section, at
+        yield Edit(at, d - c, tuple(before), section, tuple(marker.marks(before, after)))
 
 
 def _common(a: list[str], b: list[str]) -> int:
@@ -112,32 +121,91 @@ def _common(a: list[str], b: list[str]) -> int:
     return count
 
 
-def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
-    if len(old) * len(new) > _MAX_LINE_PAIRS:
-        return [(0, len(old), 0, len(new))]
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return [(a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
+def _section(lines: list[str]) -> str | None:
+    return next((line.rstrip()[:120] for line in reversed(lines) if _SECTION.match(line)), None)
 
 
-def _section(lines: list[str], at: int) -> str | None:
-    for line in reversed(lines[max(0, at - 2000) : at]):
-        if _SECTION.match(line):
-            return line.rstrip()[:120]
-    return None
+# --- which lines differ
 
 
-def _marks(old: list[str], new: list[str]) -> Iterator[Mark]:
-    for index, (before, after) in enumerate(zip(old, new, strict=False)):
-        if max(len(before), len(after)) > _MAX_MARKED_LINE:
+def _changes(old: list[str], new: list[str]) -> Iterator[_Range]:
+    whole = (0, len(old), 0, len(new))
+    left = _MAX_EQUAL_PAIRS
+    for a, b, c, d in [whole] if _equal_pairs(old, new) <= left else _between_anchors(old, new):
+        pairs = _equal_pairs(old[a:b], new[c:d])
+        if pairs > left:
+            yield a, b, c, d
             continue
-        a, b = _WORD.findall(before), _WORD.findall(after)
-        matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
+        left -= pairs
+        matcher = difflib.SequenceMatcher(None, old[a:b], new[c:d], autojunk=False)
+        for tag, i, j, k, m in matcher.get_opcodes():
+            if tag != "equal":
+                yield a + i, a + j, c + k, c + m
+
+
+def _equal_pairs(old: list[str], new: list[str]) -> int:
+    """Return how many pairs of equal lines there are: what each of difflib's passes costs."""
+    counts = Counter(new)
+    return sum(counts[line] for line in old)
+
+
+def _between_anchors(old: list[str], new: list[str]) -> Iterator[_Range]:
+    """Yield what lies between the lines that stand once in both texts, in the same order ("patience")."""
+    a = c = 0
+    for b, d in [*_anchors(old, new), (len(old), len(new))]:
+        if a < b or c < d:
+            yield a, b, c, d
+        a, c = b + 1, d + 1
+
+
+def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    olds, news = Counter(old), Counter(new)
+    at = {line: index for index, line in enumerate(old) if olds[line] == 1}
+    pairs = [(at[line], index) for index, line in enumerate(new) if news[line] == 1 and line in at]
+    # The longest run of pairs that rises on both sides: for each length the least last pair, and its past.
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (position, _) in enumerate(pairs):
+        length = bisect_left(ends, position)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1], last[length : length + 1] = [position], [number]
+    chain: list[tuple[int, int]] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = before[number]
+    return chain[::-1]
+
+
+# --- what differs within a line
+
+
+class _Marker:
+    """Finds changes within lines until a diff's budget for that is used up."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_WORD_PAIRS
+
+    def marks(self, old: list[str], new: list[str]) -> Iterator[Mark]:
+        """Yield the marks of an edit; a block that was rewritten at length is clearer without."""
+        if max(len(old), len(new)) > _MAX_MARKED_LINES:
+            return
+        for index, (before, after) in enumerate(zip(old, new, strict=False)):
+            if max(len(before), len(after)) <= _MAX_MARKED_LINE:
+                yield from self._of_line(index, _WORD.findall(before), _WORD.findall(after))
+
+    def _of_line(self, index: int, old: list[str], new: list[str]) -> Iterator[Mark]:
+        self._left -= len(old) * len(new)
+        if self._left < 0:
+            return
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
         if matcher.ratio() < 0.4:  # noqa: PLR2004  # two lines that share little are clearer without marks
-            continue
+            return
         for tag, i, j, k, m in matcher.get_opcodes():
             if tag == "equal":
                 continue
             if j > i:
-                yield Mark("-", index, len("".join(a[:i])), len("".join(a[:j])))
+                yield Mark("-", index, len("".join(old[:i])), len("".join(old[:j])))
             if m > k:
-                yield Mark("+", index, len("".join(b[:k])), len("".join(b[:m])))
+                yield Mark("+", index, len("".join(new[:k])), len("".join(new[:m])))

@@ -7,13 +7,17 @@ from typing import Any
 
 
 class Text:
-    """A growing text. ``str()`` gives the whole of it, `since` what came after an offset."""
+    """A growing text. ``str()`` gives the whole of it, `since` what came after an offset.
 
-    __slots__ = ("_length", "_parts")
+    Its owner appends; any thread may read meanwhile, for parts are only ever added.
+    """
+
+    __slots__ = ("_joined", "_length", "_parts")
 
     def __init__(self, text: str = "") -> None:
         self._parts = [text] if text else []
         self._length = len(text)
+        self._joined = (0, "")  # how many parts have been joined, and what they make
 
     def append(self, text: str) -> None:
         """Add ``text`` at the end."""
@@ -36,10 +40,13 @@ class Text:
         return self._length
 
     def __str__(self) -> str:
-        if len(self._parts) > 1:
-            # A new list, not a change of the old one: a reader in another thread may be walking it.
-            self._parts = ["".join(self._parts)]
-        return self._parts[0] if self._parts else ""
+        count, joined = self._joined
+        later = self._parts[count:]
+        if later:
+            joined = "".join([joined, *later])
+            # The parts stay as they are: the owner may be appending to them at this moment.
+            self._joined = (count + len(later), joined)
+        return joined
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Text) and str(self) == str(other)

@@ -196,7 +196,7 @@ def _permission(turn: Turn, permission: Permission) -> str:
         element("li", f"{text(option.name)} ({escape(words.option_kind(option.kind))})")
         for option in permission.options
     ]
-    listed = element("ol", "".join(options)) if waits else ""
+    listed = element("ol", "".join(options), "margin:4px 0") if waits else ""
     return element("div", look.banner(told + listed, colour), name="acp-permission")
 
 

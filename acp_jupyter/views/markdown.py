@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 
-from acp_jupyter.views import words
+from acp_jupyter.views import look, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.validateLink = _is_allowed  # type: ignore[method-assign]  # the library's own way to set it
     parser.add_render_rule("image", _image)
+    parser.add_render_rule("link_open", _link)
     return parser
 
 
@@ -47,10 +48,17 @@ def _is_allowed(url: str) -> bool:
         return False
 
 
+def _link(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    tokens[index].attrSet("rel", "noopener noreferrer")
+    tokens[index].attrSet("style", f"color:{look.BLUE}")
+    return str(renderer.renderToken(tokens, index, options, env))
+
+
 def _image(_renderer: Any, tokens: Sequence[Token], index: int, _options: Any, _env: Any) -> str:
     # A picture from elsewhere would tell its server who reads: it is named and linked, never fetched.
     token = tokens[index]
     url = str(token.attrGet("src") or "")
     if index and tokens[index - 1].type == "link_open":
         return f"image: {escape(token.content or url)}"
-    return f'<a href="{escape(url)}" rel="noopener noreferrer">image: {escape(token.content or url)}</a>'
+    style = f'rel="noopener noreferrer" style="color:{look.BLUE}"'
+    return f'<a href="{escape(url)}" {style}>image: {escape(token.content or url)}</a>'
