@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from acp_jupyter.model import events
-from acp_jupyter.model.content import as_dict, as_list, as_text, parse_content, parse_locations
+from acp_jupyter.model.content import as_dict, as_int, as_list, as_text, parse_content, parse_locations
 from acp_jupyter.model.state import Change, SessionState
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.tool_call import FINAL_STATUSES, Permission, PermissionOption, Terminal, ToolCall
@@ -100,6 +100,8 @@ def _turn_event(turn: Turn, event: events.Event, at: float) -> list[Change]:
         turn.ended_raw = event.response
         turn.stop_reason = as_text(as_dict(event.response).get("stopReason"))
         cancelled = turn.cancel_requested or turn.stop_reason == "cancelled"
+        # Once more: the agent may have reported progress between the request and its end.
+        changes += _leave(turn, "cancelled", at) if cancelled else []
         changes += _end(turn, "cancelled" if cancelled else "done", at)
     elif isinstance(event, events.TurnFailed):
         turn.error = event.error
@@ -278,8 +280,8 @@ def _compaction(turn: Turn, update: dict[str, Any], at: float) -> list[Change] |
 
 def _usage(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
     turn = state.turn
-    used, size = update.get("used"), update.get("size")
-    if turn is None or not isinstance(used, int) or not isinstance(size, int):
+    used, size = as_int(update.get("used")), as_int(update.get("size"))
+    if turn is None or used is None or size is None:
         return _unplaced(state, update, at)
     cost = as_dict(update.get("cost"))
     turn.usage = Usage(used, size, cost if "amount" in cost else None)
@@ -356,7 +358,8 @@ def _merge(call: ToolCall, update: dict[str, Any], at: float) -> None:
     call.history.append(update)
     title = as_text(update.get("title"))
     call.title = call.title if title is None else title
-    call.name = as_text(update.get("name")) or call.name
+    name = as_text(update.get("name"))
+    call.name = call.name if name is None else name
     call.kind = as_text(update.get("kind")) or call.kind
     if isinstance(update.get("locations"), list):
         call.locations = parse_locations(update["locations"])
@@ -397,7 +400,9 @@ def _options(request: dict[str, Any]) -> tuple[PermissionOption, ...]:
     options = [as_dict(option) for option in as_list(request.get("options"))]
     return tuple(
         PermissionOption(
-            str(option["optionId"]), str(option.get("name") or option["optionId"]), str(option.get("kind"))
+            str(option["optionId"]),
+            str(option.get("name") or option["optionId"]),
+            as_text(option.get("kind")) or "",
         )
         for option in options
         if "optionId" in option

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, fields
+from typing import Any, TypeVar, cast
 
 from acp_jupyter.model.content import (
     Block,
@@ -38,6 +38,8 @@ from acp_jupyter.model.turn import (
     Usage,
 )
 
+_T = TypeVar("_T")
+
 VERSION = 1
 MIME = f"application/vnd.acp-jupyter.turn.v{VERSION}+json"
 
@@ -57,6 +59,9 @@ _HEAD_KEYS = (
     "turn_id number session_id cwd additional_directories policy state started_at ended_at stop_reason "
     "prompt title mode options commands"
 ).split()
+_HEAD_TYPES = {"turn_id": str, "number": int, "cwd": str, "policy": str} | dict.fromkeys(
+    ("additional_directories", "prompt", "options", "commands"), list
+)
 _CALL_KEYS = "tool_call_id title name kind status local_status started_at ended_at".split()
 _TERMINAL_KEYS = ("terminal_id command cwd truncated exit_code signal released started_at ended_at").split()
 _PERMISSION_KEYS = "key tool_call_id state option_id decided_by reason opened_at decided_at".split()
@@ -66,11 +71,11 @@ def to_json(turn: Turn) -> dict[str, Any]:
     """Return the whole document of ``turn``."""
     return {
         **head_json(turn),
-        "items": [item_json(item) for item in turn.items],
+        "items": [item_json(item) for item in list(turn.items)],
         "tool_calls": {call.tool_call_id: tool_call_json(call) for call in turn.tool_calls},
-        "terminals": {key: terminal_json(terminal) for key, terminal in turn.terminals.items()},
-        "permissions": {key: permission_json(one) for key, one in turn.permissions.items()},
-        "plans": {key: plan_json(entries) for key, entries in turn.plans.items()},
+        "terminals": {key: terminal_json(terminal) for key, terminal in list(turn.terminals.items())},
+        "permissions": {key: permission_json(one) for key, one in list(turn.permissions.items())},
+        "plans": {key: plan_json(entries) for key, entries in list(turn.plans.items())},
     }
 
 
@@ -183,42 +188,50 @@ def from_json(document: dict[str, Any]) -> Turn:
     Raises:
         ValueError: It is of another version, or not such a document.
     """
-    if document.get("version") != VERSION:
-        raise ValueError(
-            f"a turn document of version {document.get('version')!r}; this reads version {VERSION}"
-        )
+    version = as_dict(document).get("version")
+    if version != VERSION:
+        raise ValueError(f"a turn document of version {version!r}; this reads version {VERSION}")
     try:
         return _turn(document)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"a damaged turn document: {error!r}") from error
+
+
+def _make(cls: type[_T], node: dict[str, Any], **values: Any) -> _T:
+    """Return a ``cls`` of what it knows in ``node``; a later version may have added keys."""
+    known = {field.name for field in fields(cast("Any", cls))} - values.keys()
+    return cls(**{key: value for key, value in node.items() if key in known}, **values)
 
 
 def _turn(doc: dict[str, Any]) -> Turn:
     heads = {key: doc[key] for key in _HEAD_KEYS if key != "state"}
+    for key, type_ in _HEAD_TYPES.items():
+        if not isinstance(heads[key], type_):
+            raise TypeError(f"{key} is {heads[key]!r}")
     return Turn(
         **heads,
-        agent=AgentInfo(**doc["agent"]),
+        agent=_make(AgentInfo, doc["agent"]),
         phase="running" if doc["state"] == "waiting" else doc["state"],
-        error=TurnError(**doc["error"]) if doc["error"] else None,
-        notes=[Note(**note) for note in doc["notes"]],
-        usage=Usage(**doc["usage"]) if doc["usage"] else None,
+        error=_make(TurnError, doc["error"]) if doc["error"] else None,
+        notes=[_make(Note, note) for note in doc["notes"]],
+        usage=_make(Usage, doc["usage"]) if doc["usage"] else None,
         cancel_requested=bool(doc.get("cancel_requested")),
         items=[_item(item) for item in doc["items"]],
         tool_calls=ToolCalls(_tool_call(call) for call in doc["tool_calls"].values()),
         terminals={key: _terminal(terminal) for key, terminal in doc["terminals"].items()},
         permissions={key: _permission(one) for key, one in doc["permissions"].items()},
-        plans={key: [PlanEntry(**entry) for entry in plan["entries"]] for key, plan in doc["plans"].items()},
+        plans={
+            key: [_make(PlanEntry, entry) for entry in plan["entries"]] for key, plan in doc["plans"].items()
+        },
     )
 
 
 def _item(item: dict[str, Any]) -> Item:
-    values = {key: value for key, value in item.items() if key != "type"}
     if item["type"] == "unknown":
-        return UnknownUpdate(values["kind"], json.loads(values["raw"]))
+        return UnknownUpdate(item["kind"], json.loads(item["raw"]))
     cls = _ITEM_CLASSES[item["type"]]
-    if "text" in values:
-        values["text"] = Text(values["text"])
-    return cls(**values)
+    text = {"text": Text(item["text"])} if cls in {Message, Thought} else {}
+    return cast("Item", _make(cls, item, **text))
 
 
 def _tool_call(node: dict[str, Any]) -> ToolCall:
@@ -226,7 +239,7 @@ def _tool_call(node: dict[str, Any]) -> ToolCall:
     return ToolCall(
         **{key: node[key] for key in _CALL_KEYS},
         **raw,
-        locations=[Location(**location) for location in node["locations"]],
+        locations=[Location(location["path"], location["line"]) for location in node["locations"]],
         content=[_content(item) for item in node["content"]],
     )
 
@@ -253,5 +266,5 @@ def _terminal(node: dict[str, Any]) -> Terminal:
 
 
 def _permission(node: dict[str, Any]) -> Permission:
-    options = tuple(PermissionOption(**option) for option in node["options"])
+    options = tuple(_make(PermissionOption, option) for option in node["options"])
     return Permission(**{key: node[key] for key in _PERMISSION_KEYS}, options=options)

@@ -206,12 +206,12 @@ class Turn:
     @property
     def pending(self) -> list[Permission]:
         """The permission requests that nobody has answered yet."""
-        return [permission for permission in self.permissions.values() if permission.state == "open"]
+        return [permission for permission in list(self.permissions.values()) if permission.state == "open"]
 
     @property
     def rejected(self) -> list[Permission]:
         """The permission requests that were answered by anything but an allowance."""
-        return [permission for permission in self.permissions.values() if permission.rejected]
+        return [permission for permission in list(self.permissions.values()) if permission.rejected]
 
     @property
     def text(self) -> str:
