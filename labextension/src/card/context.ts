@@ -1,0 +1,54 @@
+/** What every part of a card may reach: the turn, what is open, and the two things a person can do. */
+
+import { createContext } from 'preact';
+import { useContext, useEffect, useReducer } from 'preact/hooks';
+import type { Ui, UiValue } from '../page';
+import type { TurnStore } from '../store';
+
+export interface Card {
+  store: TurnStore;
+  /** Whether a kernel listens; a saved card is inert. */
+  live: boolean;
+  ui: Ui;
+  decide(key: string, optionId: string): void;
+  cancel(): void;
+}
+
+const Context = createContext<Card | null>(null);
+
+export const CardProvider = Context.Provider;
+
+export function useCard(): Card {
+  const card = useContext(Context);
+  if (!card) throw new Error('a part of a card outside a card');
+  return card;
+}
+
+function useRedraw(): () => void {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  return () => redraw(undefined as never);
+}
+
+/** A value kept for the turn under `key`, beyond this card: what is open stays open in the saved one. */
+export function useUi<T extends UiValue>(key: string, initial: T): [T, (value: T) => void] {
+  const { ui } = useCard();
+  const redraw = useRedraw();
+  if (!ui.has(key)) ui.set(key, initial);
+  const set = (value: T): void => {
+    ui.set(key, value);
+    redraw();
+  };
+  return [ui.get(key) as T, set];
+}
+
+/** The kernel's time now, in Unix seconds; drawn anew every `period_ms` while `active`. */
+export function useNow(active: boolean, period_ms: number): number {
+  const { store } = useCard();
+  const redraw = useRedraw();
+  useEffect(() => {
+    if (!active) return undefined;
+    const timer = setInterval(redraw, period_ms);
+    return () => clearInterval(timer);
+  }, [active, period_ms]);
+  return Date.now() / 1000 + store.clockOffset;
+}

@@ -1,0 +1,126 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { clock, duration, money, tokens } from '../text/format';
+import type { Turn, Usage } from '../types';
+import { useCard, useNow } from './context';
+import { Icon } from './icons';
+import { agentName } from './permission';
+import { Code, Seen } from './seen';
+import { stopWords } from './words';
+
+interface Props {
+  /** Keys of the open requests, in order. */
+  open: string[];
+  focus: (key: string) => void;
+}
+
+/** The card's head: who, in which state, for how long, at what cost; and Stop. */
+export function Header({ open, focus }: Props): JSX.Element {
+  const { store, live } = useCard();
+  const { turn } = store;
+  const running = turn.ended_at === null && !ENDED.includes(turn.state);
+  const models = turn.options.filter(option => option.category === 'model');
+  return (
+    <div class="acp-header">
+      <span class="acp-dot" aria-hidden="true" />
+      <b class="acp-agent" title={turn.agent.version ? `${turn.agent.name} ${turn.agent.version}` : turn.agent.name}>
+        <Seen text={agentName(turn.agent)} />
+      </b>
+      {turn.mode ? <span class="acp-pill acp-mode" title="the agent’s mode"><Seen text={turn.mode.name || turn.mode.id} /></span> : null}
+      {models.map(option => <span key={option.id} class="acp-pill" title={option.name}><Seen text={option.value} /></span>)}
+      <StateWords turn={turn} live={live} />
+      <span class="acp-grow" />
+      {live && open.length > 1 ? <Queue open={open} focus={focus} /> : null}
+      {running && live ? <Elapsed turn={turn} /> : null}
+      {turn.usage ? <Meter usage={turn.usage} /> : null}
+      {running && live ? <Stop requested={turn.cancel_requested === true} /> : null}
+    </div>
+  );
+}
+
+const ENDED = ['done', 'cancelled', 'failed'];
+
+function StateWords({ turn, live }: { turn: Turn; live: boolean }): JSX.Element {
+  const took = turn.started_at !== null && turn.ended_at !== null ? ` · ${duration(turn.ended_at - turn.started_at)}` : '';
+  const why = turn.state === 'done' ? stopWords(turn.stop_reason) : null;
+  const words = !live && !ENDED.includes(turn.state) ? 'not finished when this was saved' : stateWords(turn);
+  return <span class="acp-state">{<Seen text={words} />}{why ? <> · <Seen text={why} /></> : null}{took}</span>;
+}
+
+function stateWords(turn: Turn): string {
+  if (turn.state === 'waiting') return 'waiting for your approval';
+  if (turn.state === 'starting') return 'starting…';
+  if (turn.state === 'failed') return turn.error ? `stopped: ${turn.error.message}` : 'stopped';
+  return turn.state;
+}
+
+function Elapsed({ turn }: { turn: Turn }): JSX.Element | null {
+  const now = useNow(true, 1000);
+  return turn.started_at === null ? null : <span class="acp-elapsed">{clock(now - turn.started_at)}</span>;
+}
+
+function Meter({ usage }: { usage: Usage }): JSX.Element {
+  const share = usage.size > 0 ? Math.min(1, usage.used / usage.size) : 0;
+  const exact = `${usage.used.toLocaleString('en-US')} of ${usage.size.toLocaleString('en-US')} tokens of context used`;
+  return (
+    <span class="acp-usage" title={exact}>
+      <span class="acp-meter" data-full={share >= 0.85 || undefined} role="img" aria-label={exact}>
+        <span style={{ width: `${(share * 100).toFixed(1)}%` }} />
+      </span>
+      <span>{tokens(usage.used)} / {tokens(usage.size)}{usage.cost ? ` · ${money(usage.cost)}` : ''}</span>
+    </span>
+  );
+}
+
+function Queue({ open, focus }: Props): JSX.Element {
+  const [visited, setVisited] = useState<string | null>(null);
+  const at = visited === null ? -1 : open.indexOf(visited);
+  const next = (): void => {
+    const key = open[(at + 1) % open.length] as string;
+    setVisited(key);
+    focus(key);
+  };
+  return (
+    <span class="acp-queue">
+      {Math.max(at, 0) + 1} of {open.length}
+      <button type="button" class="acp-button acp-next" onClick={next}>next</button>
+    </span>
+  );
+}
+
+function Stop({ requested }: { requested: boolean }): JSX.Element {
+  const { cancel } = useCard();
+  const [clicked, setClicked] = useState(false);
+  const stop = (): void => {
+    setClicked(true);
+    cancel();
+  };
+  return (
+    <button type="button" class="acp-button acp-stop" onClick={stop}>
+      <Icon name="stop" />
+      {clicked || requested ? 'Stopping…' : 'Stop'}
+    </button>
+  );
+}
+
+/** A quiet second line: the session's title, where it works, and the policy in force. */
+export function SubHeader(): JSX.Element {
+  const { turn } = useCard().store;
+  return (
+    <div class="acp-subheader">
+      {turn.title ? <span class="acp-session-title"><Seen text={turn.title} /></span> : null}
+      {turn.cwd ? <span title="working directory"><Code text={turn.cwd} /></span> : null}
+      {turn.additional_directories.map(path => <span key={path} title="further directory">+ <Code text={path} /></span>)}
+      {turn.policy !== 'ask' && turn.policy !== LOUD ? <span>policy: <b><Seen text={turn.policy} /></b></span> : null}
+    </div>
+  );
+}
+
+const LOUD = 'allow-once-all';
+
+/** The warning that nobody is asked. */
+export function LoudPolicy(): JSX.Element | null {
+  const { turn } = useCard().store;
+  if (turn.policy !== LOUD) return null;
+  return <div class="acp-loud" role="note"><Icon name="warn" />every request is allowed without asking: <b>{LOUD}</b></div>;
+}

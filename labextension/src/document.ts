@@ -1,0 +1,51 @@
+/** Check a document from outside before it is drawn: a damaged one gives a line, never a blank or a broken card. */
+
+import { VERSION, type Turn } from './types';
+
+type Loose = Record<string, unknown>;
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Return the turn in `doc`.
+ *
+ * @throws Error with a line for the reader where it is of another version, or damaged.
+ */
+export function readTurn(doc: unknown): Turn {
+  if (!isObject(doc)) throw new Error('This saved turn is damaged: it is not a JSON object.');
+  if (doc.version !== VERSION) {
+    const newer = typeof doc.version === 'number' && doc.version > VERSION;
+    throw new Error(
+      newer
+        ? `This turn was saved in format ${doc.version}; this acp_jupyter reads format ${VERSION}. Update acp_jupyter to see it.`
+        : `This saved turn is damaged: its version is ${JSON.stringify(doc.version) ?? 'missing'}.`
+    );
+  }
+  const lists = ['items'].filter(key => !Array.isArray(doc[key]));
+  const maps = ['tool_calls', 'terminals', 'permissions', 'plans'].filter(key => !isObject(doc[key]));
+  const broken = [...lists, ...maps, ...(isObject(doc.agent) ? [] : ['agent'])];
+  if (broken.length > 0) throw new Error(`This saved turn is damaged: ${broken.join(', ')} cannot be read.`);
+  return { ...EMPTY, ...doc } as Turn;
+}
+
+const EMPTY: Omit<Turn, 'agent' | 'items' | 'tool_calls' | 'terminals' | 'permissions' | 'plans'> = {
+  version: VERSION,
+  turn_id: '',
+  number: 0,
+  session_id: null,
+  cwd: '',
+  additional_directories: [],
+  policy: 'ask',
+  state: 'done',
+  started_at: null,
+  ended_at: null,
+  stop_reason: null,
+  error: null,
+  notes: [],
+  title: null,
+  mode: null,
+  options: [],
+  usage: null
+};

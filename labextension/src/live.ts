@@ -1,0 +1,113 @@
+/** A card's line to the kernel: messages in, answers out. One store per turn, however many views show it. */
+
+import { readTurn } from './document';
+import { TurnStore } from './store';
+import type { FromCard, Model, ToCard, Turn } from './types';
+
+const RESYNC_AGAIN_MS = 2000;
+const READY_AGAIN_MS = 4000;
+
+interface Shared {
+  store: TurnStore;
+  views: number;
+}
+
+const stores = new Map<string, Shared>();
+
+function isToCard(content: unknown): content is ToCard {
+  const type = (content as { type?: unknown } | null)?.type;
+  return type === 'snapshot' || type === 'ops';
+}
+
+export class Link {
+  store: TurnStore | null = null;
+  /** Why the kernel's document cannot be drawn, where it cannot. */
+  failure: string | null = null;
+
+  private asked = -Infinity;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private unsubscribe: () => void = () => undefined;
+  private readonly receive = (content: unknown): void => this.onMessage(content);
+
+  constructor(
+    private readonly model: Model,
+    private readonly onChange: () => void
+  ) {
+    model.on('msg:custom', this.receive);
+    this.join(String(model.get('turn_id') ?? ''));
+    this.ready();
+  }
+
+  decide(key: string, optionId: string): void {
+    if (this.store?.send(key, optionId)) this.send({ type: 'decide', key, option_id: optionId });
+  }
+
+  cancel(): void {
+    this.send({ type: 'cancel' });
+  }
+
+  close(): void {
+    clearTimeout(this.retry);
+    this.model.off('msg:custom', this.receive);
+    this.unsubscribe();
+    this.release();
+  }
+
+  private send(message: FromCard): void {
+    this.model.send(message);
+  }
+
+  /** Say that we listen, and say it once more if nobody answered: a comm may open after the view. */
+  private ready(again = true): void {
+    this.send({ type: 'ready' });
+    if (again) this.retry = setTimeout(() => this.ready(false), READY_AGAIN_MS);
+  }
+
+  private onMessage(content: unknown): void {
+    if (!isToCard(content)) return;
+    if (content.type === 'snapshot') this.onSnapshot(content);
+    else if (this.store && !this.store.ops(content)) this.resync();
+  }
+
+  private onSnapshot(message: Extract<ToCard, { type: 'snapshot' }>): void {
+    clearTimeout(this.retry);
+    this.asked = -Infinity;
+    try {
+      readTurn(message.turn);
+    } catch (error) {
+      this.failure = (error as Error).message;
+      this.onChange();
+      return;
+    }
+    this.join(message.turn.turn_id, message.turn);
+    this.store?.snapshot(message);
+  }
+
+  /** Share the store of that turn, made of `turn` where there is none yet. */
+  private join(id: string, turn?: Turn): void {
+    if (this.store?.turn.turn_id === id) return;
+    const shared = stores.get(id) ?? (turn ? { store: new TurnStore(turn), views: 0 } : undefined);
+    if (!shared) return;
+    this.unsubscribe();
+    this.release();
+    shared.views += 1;
+    stores.set(id, shared);
+    this.store = shared.store;
+    this.unsubscribe = shared.store.subscribe(this.onChange);
+    this.onChange();
+  }
+
+  private release(): void {
+    const id = this.store?.turn.turn_id;
+    const shared = id === undefined ? undefined : stores.get(id);
+    if (shared && id !== undefined && --shared.views === 0) stores.delete(id);
+    this.store = null;
+  }
+
+  private resync(): void {
+    const now = Date.now();
+    if (now - this.asked < RESYNC_AGAIN_MS) return;
+    this.asked = now;
+    this.send({ type: 'resync' });
+  }
+}

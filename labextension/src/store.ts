@@ -1,0 +1,117 @@
+/** One store per turn: the document, what changed in it, and what was clicked. */
+
+import { applyOp, own } from './ops';
+import type { Permission, Terminal, ToCard, ToolCall, ToolContent, Turn } from './types';
+
+export class TurnStore {
+  turn: Turn;
+  /** Kernel's clock less ours, in seconds. */
+  clockOffset = 0;
+  /** Answers on their way: option id by request key, until the document says otherwise. */
+  readonly sent = new Map<string, string>();
+  /** The number of the last message applied. */
+  seq = 0;
+
+  private epoch = 0;
+  private readonly revisions = new Map<string, number>();
+  private readonly listeners = new Set<() => void>();
+
+  constructor(turn: Turn) {
+    this.turn = turn;
+  }
+
+  /** A number that changes whenever the node does; nodes are named as in `applyOp`. */
+  revision(node: string): string {
+    return `${this.epoch}.${this.revisions.get(node) ?? 0}`;
+  }
+
+  /** The same for a tool call together with its terminals and the given permission requests. */
+  callRevision(toolCallId: string, permissionKeys: string[]): string {
+    const content = contentOf(own(this.turn.tool_calls, toolCallId));
+    const terminals = content.flatMap(item => (item.type === 'terminal' ? [`terminals/${item.terminal_id}`] : []));
+    const permissions = permissionKeys.map(key => `permissions/${key}`);
+    return [`tool_calls/${toolCallId}`, ...terminals, ...permissions].map(node => this.revision(node)).join(' ');
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  snapshot(message: Extract<ToCard, { type: 'snapshot' }>): void {
+    // Every view of a turn hands us the same message; only the first one counts.
+    if (this.turn === message.turn && this.seq >= message.seq && this.epoch > 0) return;
+    this.turn = message.turn;
+    this.seq = message.seq;
+    this.clockOffset = message.now - Date.now() / 1000;
+    this.epoch += 1;
+    this.settle();
+    this.notify();
+  }
+
+  /**
+   * Apply an `ops` message.
+   *
+   * @returns False where messages were missed or do not fit: ask for a resync.
+   */
+  ops(message: Extract<ToCard, { type: 'ops' }>): boolean {
+    if (message.seq <= this.seq) return true;
+    if (message.seq !== this.seq + 1) return false;
+    try {
+      for (const op of message.ops) this.touch(applyOp(this.turn, op));
+    } catch {
+      return false;
+    }
+    this.seq = message.seq;
+    this.settle();
+    this.notify();
+    return true;
+  }
+
+  /** Remember an answer on its way; false where one already is, or the request is not open. */
+  send(key: string, optionId: string): boolean {
+    if (this.sent.has(key) || own(this.turn.permissions, key)?.state !== 'open') return false;
+    this.sent.set(key, optionId);
+    this.touch(`permissions/${key}`);
+    this.notify();
+    return true;
+  }
+
+  /** Mark `node` as changed. */
+  private touch(node: string | null): void {
+    if (node === null) this.epoch += 1;
+    else this.revisions.set(node, (this.revisions.get(node) ?? 0) + 1);
+  }
+
+  private settle(): void {
+    for (const key of [...this.sent.keys()]) {
+      if (own(this.turn.permissions, key)?.state !== 'open') this.sent.delete(key);
+    }
+  }
+
+  private notify(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** The terminals that some tool call shows; a `terminal` item of those is not drawn. */
+export function embeddedTerminals(turn: Turn): Set<string> {
+  const content = Object.values(turn.tool_calls).flatMap(contentOf);
+  return new Set(content.flatMap(item => (item.type === 'terminal' ? [item.terminal_id] : [])));
+}
+
+/** A call's content; a damaged call has none, and says so where it is drawn. */
+export function contentOf(call: ToolCall | undefined): ToolContent[] {
+  return Array.isArray(call?.content) ? call.content : [];
+}
+
+/** The permission requests in the order in which they came: an object's keys do not keep it where they look like numbers. */
+export function permissionsInOrder(turn: Turn): Permission[] {
+  return Object.values(turn.permissions).sort((a, b) => (a.opened_at ?? 0) - (b.opened_at ?? 0));
+}
+
+/** A terminal's end in words: `exit 1`, `killed by SIGKILL`; null while it runs. */
+export function exitWords(terminal: Terminal): string | null {
+  if (terminal.signal) return `killed by ${terminal.signal}`;
+  return terminal.exit_code === null ? null : `exit ${terminal.exit_code}`;
+}
