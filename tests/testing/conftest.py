@@ -121,10 +121,12 @@ class Client:
         return response["result"]
 
     def until(self, met: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Read on until a frame meets the condition."""
+        """Read on until a frame meets the condition; an error answer meets none."""
         while True:
             frame = self.step()
             assert frame is not None, f"the agent's stdout ended; stderr: {self.stderr}"
+            if "error" in frame:
+                raise AgentError(frame["error"])
             if frame and met(frame):
                 return frame
 
