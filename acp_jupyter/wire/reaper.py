@@ -189,16 +189,17 @@ def _finish(known: Family, term_s: float) -> None:
 
 def main(kernel_pid: int) -> None:
     """Watch until the kernel is gone, end what it left, and exit."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)  # only the kernel's death ends this program
     watch = _Watch()
-    while os.getppid() == kernel_pid:
-        readable, _, _ = select.select([0], [], [], _POLL_S)
-        if readable:
-            data = os.read(0, 65536)
-            if not data:
-                break
+    while True:
+        gone = (
+            os.getppid() != kernel_pid
+        )  # it may have died while we started: its orders are read all the same
+        readable, _, _ = select.select([0], [], [], 0 if gone else _POLL_S)
+        data = os.read(0, 65536) if readable else b""
+        if data:
             watch.obey(data)
+        elif readable or gone:
+            break
         watch.look()
     watch.end()
 

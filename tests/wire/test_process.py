@@ -190,7 +190,10 @@ def test_p02_an_agent_that_exits_at_once(tmp_path: Path) -> None:
 
 
 def test_i7_and_p04_an_agent_that_never_answers(tmp_path: Path) -> None:
-    script = "import sys; sys.stderr.write('connecting to nowhere\\n'); print('started', flush=True); sys.stdin.read()"
+    script = (
+        "import sys; sys.stderr.write('connecting to nowhere\\n');"
+        "print('started', flush=True); sys.stdin.read()"
+    )
 
     async def main() -> None:
         async with running(script, tmp_path) as process:

@@ -26,7 +26,11 @@ from acp_jupyter.wire.watcher import Watcher
 
 async def main():
     watcher = Watcher()
-    await AgentProcess.spawn("sh", ["-c", f"{sys.executable} -I -S agent.py; :"], cwd=".", watcher=watcher)
+    command = f"{sys.executable} -I -S agent.py; :"
+    agent = await AgentProcess.spawn("sh", ["-c", command], cwd=".", watcher=watcher)
+    if "at-once" in sys.argv:
+        open("agent.pid", "w").write(f"{agent.pid}\\n")
+        os.kill(os.getpid(), 9)
     if "fork" in sys.argv and os.fork() == 0:  # it holds the watcher's pipe
         open("fork.pid", "w").write(f"{os.getpid()}\\n")
         threading.Event().wait(600)
@@ -71,6 +75,16 @@ def test_p08_kill_9_of_the_kernel_leaves_nothing(tmp_path: Path, words: tuple[st
         assert all(map(alive, forked))  # it is the user's own
     finally:
         finish(kernel, pids + forked)
+
+
+def test_p08_the_kernel_may_die_while_the_watcher_starts(tmp_path: Path) -> None:
+    kernel = start_kernel(tmp_path, "at-once", agent="import time; time.sleep(600)")
+    pids = read_pids(tmp_path, "agent")
+    try:
+        assert kernel.wait(10) == -signal.SIGKILL
+        wait_for(lambda: not any(map(alive, pids)), 4)
+    finally:
+        finish(kernel, pids)
 
 
 def test_p08_a_clean_end_of_the_kernel_leaves_nothing(tmp_path: Path) -> None:
