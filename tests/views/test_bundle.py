@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+
+from acp_jupyter.model.transcript import from_json
+from acp_jupyter.views.bundle import MIME, WIDGET_MIME, live_bundle, saved_bundle
+from acp_jupyter.views.html import turn_html
+from acp_jupyter.views.text import turn_text
+from tests.model.play import Play
+
+
+def test_a_saved_bundle_holds_document_html_and_text() -> None:
+    play = Play()
+    play.say("Hello")
+    bundle = saved_bundle(play.turn)
+    assert list(bundle) == [MIME, "text/html", "text/plain"]
+    assert from_json(bundle[MIME]) == play.turn
+    assert bundle["text/html"] == turn_html(play.turn)
+    assert bundle["text/plain"] == turn_text(play.turn)
+
+
+def test_a_live_bundle_names_its_widget_besides() -> None:
+    play = Play()
+    bundle = live_bundle(play.turn, "m1")
+    assert bundle.pop(WIDGET_MIME) == {"version_major": 2, "version_minor": 0, "model_id": "m1"}
+    assert bundle == saved_bundle(play.turn)
+
+
+def test_f11_a_saved_bundle_is_strict_json() -> None:
+    play = Play()
+    nan, infinite = float("nan"), float("inf")
+    play.turn.prompt.append({"type": "odd", "v": nan})
+    play.update("agent_message_chunk", content={"type": "odd", "deep": [{"v": infinite, "w": -infinite}]})
+    play.update("usage_update", used=1, size=2, cost={"amount": nan, "currency": "USD"})
+    play.update("tool_call", toolCallId="c", rawInput={"v": nan, "w": infinite})
+    document = json.loads(json.dumps(saved_bundle(play.turn), allow_nan=False))[MIME]
+    assert document["prompt"][1] == {"type": "odd", "v": "NaN"}
+    assert document["items"][0]["block"] == {"type": "odd", "deep": [{"v": "Infinity", "w": "-Infinity"}]}
+    assert document["usage"]["cost"]["amount"] == "NaN"
+    assert document["tool_calls"]["c"]["raw_input"] == '{"v":NaN,"w":Infinity}'
+    assert play.turn.tool_calls["c"].raw_input["w"] == infinite
+
+
+def test_f10_a_lone_surrogate_does_not_poison_the_notebook() -> None:
+    play = Play()
+    play.say("x\ud83dy")
+    play.update("tool_call", toolCallId="c\udc00", title="\ud83d", rawInput={"\ud83d": "\ude00"})
+    bundle = saved_bundle(play.turn)
+    json.dumps(bundle, ensure_ascii=False).encode()
+    assert bundle[MIME]["items"][0]["text"] == "x\ufffdy"
+    assert bundle[MIME]["tool_calls"]["c\ufffd"]["raw_input"] == '{"\ufffd":"\ufffd"}'
+    assert "x<U+D83D>y" in bundle["text/plain"]
