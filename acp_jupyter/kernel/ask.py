@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from IPython.core.error import StdinNotImplementedError
+from IPython.core.getipython import get_ipython
 
 from acp_jupyter.errors import PermissionClosed
 from acp_jupyter.views.text import permission_text
@@ -20,6 +21,8 @@ def ask(turn: Turn, pending: PendingPermission) -> bool:
     Returns:
         False where there is no input: the front end allows none, or it has ended.
     """
+    if not _input_allowed():
+        return False
     print(permission_text(turn, pending.permission))  # noqa: T201  # the question
     count = len(pending.options)
     while True:
@@ -31,6 +34,11 @@ def ask(turn: Turn, pending: PendingPermission) -> bool:
             _answer(pending, answer)
             return True
         print(f"{answer!r} is none of the answers.")  # noqa: T201  # ask again
+
+
+def _input_allowed() -> bool:
+    """Whether the front end takes input; it says so with each request to run a cell."""
+    return bool(getattr(getattr(get_ipython(), "kernel", None), "_allow_stdin", True))
 
 
 def _answer(pending: PendingPermission, answer: str) -> None:

@@ -88,6 +88,9 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
             # A second interrupt ends this wait; the turn is cancelled all the same.
             with contextlib.suppress(KeyboardInterrupt):
                 pump.wait(lambda: _over(run), on_tick=card.flush)
+        except BaseException:
+            run.cancel()  # nobody sees this turn any more
+            raise
         finally:
             card.finish()
             front_end().shown[run.turn.turn_id] = _execution_count()

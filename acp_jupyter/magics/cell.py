@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+import sys
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import TurnNotClean, UsageError
 from acp_jupyter.kernel.sessions import sessions
 from acp_jupyter.kernel.show import show
 from acp_jupyter.magics.listing import agents_text
-from acp_jupyter.magics.parser import HelpShown, cell_parser, words
+from acp_jupyter.magics.parser import HelpShown, cell_parser, split
+from acp_jupyter.views import words
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +27,7 @@ def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
         KeyboardInterrupt: It was cancelled.
     """
     try:
-        options = cell_parser().parse_args(words(line))
+        options = cell_parser().parse_args(split(line))
     except HelpShown:
         return None
     task = _typed_body(shell, cell)
@@ -63,7 +64,9 @@ def _judge(turn: Turn, *, check: bool) -> None:
             advice=unasked[0].reason or "" if unasked else "The card shows what happened.",
         )
     for permission in unasked:
-        warnings.warn(f"a request was rejected: {permission.reason}", stacklevel=2)
+        verb, what = words.heading(turn, turn.tool_calls[permission.tool_call_id])
+        text = f"Warning: {verb} {what}: rejected, because nobody could be asked; {permission.reason}"
+        print(text, file=sys.stderr)  # noqa: T201  # not `warnings`, which shows a text only once
 
 
 def _typed_body(shell: Any, cell: str) -> str:

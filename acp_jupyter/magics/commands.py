@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.sessions import sessions
 from acp_jupyter.magics.listing import agents_text, status_text
-from acp_jupyter.magics.parser import HelpShown, line_parser, words
+from acp_jupyter.magics.parser import HelpShown, line_parser, split
 
 if TYPE_CHECKING:
     import argparse
@@ -28,7 +28,7 @@ def run_line(_shell: Any, line: str) -> None:
         AcpError: The command could not be carried out.
     """
     try:
-        options = line_parser().parse_args(words(line))
+        options = line_parser().parse_args(split(line))
     except HelpShown:
         return
     text = COMMANDS[options.command or "status"](options)

@@ -108,11 +108,11 @@ def options(command: str | None) -> list[str]:
 def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     for action in parser._actions:  # noqa: SLF001  # as above
         if isinstance(action.choices, dict):  # only the subcommands' are
-            return cast("dict[str, argparse.ArgumentParser]", action.choices)
+            return cast("dict[str, argparse.ArgumentParser]", action.choices)  # pyright: ignore[reportUnknownMemberType]  # argparse types it loosely
     return {}
 
 
-def words(line: str) -> list[str]:
+def split(line: str) -> list[str]:
     """Split a magic's line as a shell would.
 
     Raises:

@@ -343,15 +343,25 @@ def _tool_call(state: SessionState, update: dict[str, Any], at: float) -> list[C
     if raw_id is None or isinstance(raw_id, dict | list) or state.turn is None:
         return _unplaced(state, update, at)
     tool_call_id = str(raw_id)
-    found = state.find_call(tool_call_id)
-    if found is None:
-        turn, call = state.turn, ToolCall(tool_call_id, started_at=at)
-        turn.tool_calls.add(call)
-        placed = _place(turn, ToolCallMark(tool_call_id), at)
-    else:
-        (turn, call), placed = found, []
+    call = state.find_call(tool_call_id)
+    # Announced again in a later turn, it is another call: some agents count from one in each turn.
+    if (
+        call is not None
+        and update.get("sessionUpdate") == "tool_call"
+        and tool_call_id not in state.turn.tool_calls
+    ):
+        call = None
+    placed: list[Change] = []
+    if call is None:
+        call = ToolCall(tool_call_id, started_at=at)
+        placed = _show_call(state.turn, call, at)
     _merge(call, update, at)
-    return [*placed, Change(turn, ("tool_calls", tool_call_id))]
+    return [*placed, *(Change(turn, ("tool_calls", tool_call_id)) for turn in state.turns_with(call))]
+
+
+def _show_call(turn: Turn, call: ToolCall, at: float) -> list[Change]:
+    turn.tool_calls.add(call)
+    return _place(turn, ToolCallMark(call.tool_call_id), at)
 
 
 def _merge(call: ToolCall, update: dict[str, Any], at: float) -> None:
@@ -388,12 +398,14 @@ def _permission_asked(state: SessionState, event: events.PermissionAsked, at: fl
     described = {**tool_call, "toolCallId": tool_call.get("toolCallId", event.key)}
     changes = _tool_call(state, described, at)
     tool_call_id = str(described["toolCallId"])
-    found = state.find_call(tool_call_id)
-    owner = found[0] if found else turn
-    owner.permissions[event.key] = Permission(
+    call = state.find_call(tool_call_id)
+    # It is asked on the card of the running turn, wherever the call is from: only there it can be answered.
+    if call is not None and tool_call_id not in turn.tool_calls:
+        changes += [*_show_call(turn, call, at), Change(turn, ("tool_calls", tool_call_id))]
+    turn.permissions[event.key] = Permission(
         event.key, tool_call_id, _options(event.request), event.request, opened_at=at
     )
-    return [*changes, Change(owner, ("permissions", event.key)), Change(owner, HEAD)]
+    return [*changes, Change(turn, ("permissions", event.key)), Change(turn, HEAD)]
 
 
 def _options(request: dict[str, Any]) -> tuple[PermissionOption, ...]:

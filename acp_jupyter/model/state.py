@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,13 +63,17 @@ class SessionState:
             for option in self.config_options
         ]
 
-    def find_call(self, tool_call_id: str) -> tuple[Turn, ToolCall] | None:
-        """Return the tool call of that id and the turn that it belongs to; ids are unique in a session."""
-        for turn in reversed(self.turns):
-            call = turn.tool_calls.get(tool_call_id)
-            if call is not None and turn.session_id == self.session_id:
-                return turn, call
-        return None
+    def find_call(self, tool_call_id: str) -> ToolCall | None:
+        """Return the tool call of that id: the latest, where an agent uses an id twice in a session."""
+        calls = (turn.tool_calls.get(tool_call_id) for turn in self._turns_of_session())
+        return next((call for call in calls if call is not None), None)
+
+    def turns_with(self, call: ToolCall) -> list[Turn]:
+        """Return the turns that show ``call``: where it was first mentioned, and where it was asked about."""
+        return [turn for turn in self._turns_of_session() if turn.tool_calls.get(call.tool_call_id) is call]
+
+    def _turns_of_session(self) -> Iterator[Turn]:
+        return (turn for turn in reversed(self.turns) if turn.session_id == self.session_id)
 
     def find_permission(self, key: str) -> tuple[Turn, Permission] | None:
         """Return the permission request of that key and the turn that it belongs to."""

@@ -105,9 +105,9 @@ class PermissionBroker:
         call = turn.tool_calls[permission.tool_call_id] if turn else None
         allowing = policies.would_allow(permission, call, self._roots()) if call else None
         advice = (
-            f"nobody could be asked; the policy {allowing} would allow it: --approve {allowing}"
+            f"the policy {allowing} would allow it: --approve {allowing}"
             if allowing
-            else "nobody could be asked, and no policy would allow it"
+            else "no policy would allow it"
         )
         self.reject(key, "nobody", advice)
 
