@@ -9,7 +9,7 @@ import { drawLine } from './terminal';
 export function ErrorView({ error }: { error: TurnError }): JSX.Element {
   const stderr = error.stderr.trim();
   return (
-    <div class="acp-error" role="alert">
+    <div class="acp-error">
       <div class="acp-bad">stopped: <Seen text={error.message} /></div>
       {stderr ? <Stderr text={stderr} /> : null}
       {error.advice ? <div class="acp-advice"><Markdown text={error.advice} /></div> : null}

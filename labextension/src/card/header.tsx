@@ -122,5 +122,5 @@ const LOUD = 'allow-once-all';
 export function LoudPolicy(): JSX.Element | null {
   const { turn } = useCard().store;
   if (turn.policy !== LOUD) return null;
-  return <div class="acp-loud" role="note"><Icon name="warn" />every request is allowed without asking: <b>{LOUD}</b></div>;
+  return <div class="acp-loud" role="note"><Icon name="warn" /><span>every request is allowed without asking: <b>{LOUD}</b></span></div>;
 }

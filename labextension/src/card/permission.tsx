@@ -204,16 +204,17 @@ function NotAnswered({ options }: { options: PermissionOption[] }): JSX.Element 
   return <p class="acp-sentence acp-quiet">It was waiting for an answer when this was saved. It offered: {names}.</p>;
 }
 
-const DECIDERS: Record<string, string> = { you: 'by you', policy: 'by policy', nobody: 'since nobody could be asked' };
+const DECIDERS: Record<string, string> = { you: ' by you', policy: ' by policy' };
 
 function Decision({ permission }: { permission: Permission }): JSX.Element {
   const option = permission.options.find(one => one.option_id === permission.option_id);
-  const at = permission.decided_at === null ? null : ` at ${timeOfDay(permission.decided_at)}`;
+  const at = permission.decided_at === null ? '' : ` at ${timeOfDay(permission.decided_at)}`;
   const who = DECIDERS[permission.decided_by ?? ''] ?? '';
-  const what = permission.state === 'selected' ? `${decidedWords(option)} ${who}` : notAnswered(permission.decided_by);
+  const why = permission.decided_by === 'nobody' ? ', since nobody could be asked' : '';
+  const what = permission.state === 'selected' ? `${decidedWords(option)}${who}${at}${why}` : `${notAnswered(permission.decided_by)}${at}`;
   return (
-    <div class="acp-decision" tabIndex={-1}>
-      {what}{at}
+    <div class="acp-decision">
+      {what}
       {permission.state === 'selected' ? <> · <span class="acp-chosen"><Seen text={option?.name ?? permission.option_id ?? ''} /></span></> : null}
       {permission.reason ? <span class="acp-reason"> · <Seen text={permission.reason} /></span> : null}
     </div>

@@ -41,8 +41,10 @@ export function ToolCallView({ call, index, permissions }: Props): JSX.Element {
     >
       <div class="acp-tool-head">
         <Icon name={kindWords(call.kind).icon} />
-        <span class="acp-what"><What call={call} command={block === null && !asking ? command : null} /></span>
-        {withoutAsking(call, permissions) ? <span class="acp-pill acp-pill-wait">without asking</span> : null}
+        <span class="acp-what">
+          <What call={call} command={block === null && !asking ? command : null} />
+          {withoutAsking(call, permissions) ? <span class="acp-pill acp-pill-wait">without asking</span> : null}
+        </span>
         {body ? null : raw}
         <Status call={call} asking={asking} />
       </div>
