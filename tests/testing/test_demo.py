@@ -111,7 +111,7 @@ def test_the_whole_scene_when_all_is_allowed(demo: Any) -> None:
     seen: list[str] = []
     stats = demo.cwd / "acp-demo" / "stats.py"
 
-    def decide(params: dict[str, Any]) -> Any:
+    def decide(_: Any) -> Any:
         seen.append(stats.read_text())
         return ALLOW_ONCE
 
@@ -530,25 +530,44 @@ def test_every_frame_is_valid_by_the_official_schema(demo: Any, capabilities: An
     }
 
 
+def test_the_official_schema_refuses_what_is_wrong() -> None:
+    if not SCHEMA.exists():
+        pytest.skip(f"no {SCHEMA}: run `npm ci` in labextension/")
+    import jsonschema  # noqa: PLC0415 - as below
+
+    update = {"sessionUpdate": "tool_call", "toolCallId": "t"}  # no title
+    frame = {"method": "session/update", "params": {"sessionId": "s", "update": update}}
+    with pytest.raises(jsonschema.ValidationError):
+        validator()(frame)
+
+
 def validator() -> Callable[[dict[str, Any]], None]:
-    import jsonschema  # noqa: PLC0415 - heavy, and only for this test
+    """Validates what an agent sends: a request, a notification, or the response to what we sent."""
+    import jsonschema  # noqa: PLC0415 - heavy, and only for these tests
 
     schema = json.loads(SCHEMA.read_text())
+    definitions = schema["$defs"]
     by_method = {
         each["x-method"]: name
-        for name, each in schema["$defs"].items()
+        for name, each in definitions.items()
         if "x-method" in each and name.endswith(("Request", "Notification"))
     }
+    responses = {
+        "protocolVersion": "InitializeResponse",
+        "sessionId": "NewSessionResponse",
+        "stopReason": "PromptResponse",
+    }
+    kind = jsonschema.validators.validator_for(schema)
+    checks: dict[str, Any] = {}  # made once a definition: it takes longer than to use it
 
     def check(frame: dict[str, Any]) -> None:
+        value = frame["params"] if "method" in frame else frame["result"]
         if "method" in frame:
-            definition = by_method[frame["method"]]
-            value = frame["params"]
+            name = by_method[frame["method"]]
         else:
-            keys = frame["result"].keys()
-            named = {"protocolVersion": "Initialize", "sessionId": "NewSession", "stopReason": "Prompt"}
-            definition = next(f"{name}Response" for key, name in named.items() if key in keys)
-            value = frame["result"]
-        jsonschema.validate(value, {"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]})
+            name = next(known for key, known in responses.items() if key in value)
+        if name not in checks:
+            checks[name] = kind({"$ref": f"#/$defs/{name}", "$defs": definitions})
+        checks[name].validate(value)
 
     return check
