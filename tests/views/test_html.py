@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_jupyter.model import events
@@ -45,7 +45,8 @@ class Checker(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+        if tag not in VOID:  # `<br />` comes as both
+            assert self.open.pop() == tag
 
 
 def checked(page: str) -> str:
@@ -110,6 +111,7 @@ def test_u14_the_text_spells_out_what_hides() -> None:
     assert "\u202e" not in hostile().shown()[0]
 
 
+@settings(max_examples=400, deadline=None)
 @given(st.text("<>&\"'`*_[]()!#-|\\\n aé:/.1", max_size=60))
 def test_markdown_is_always_well_formed_and_inert(text: str) -> None:
     checked(markdown_html(text))
