@@ -395,9 +395,9 @@ def _permission_asked(state: SessionState, event: events.PermissionAsked, at: fl
         return []
     tool_call = as_dict(event.request.get("toolCall"))
     # A request may come before its call, or without one: then its own description makes the card.
-    described = {**tool_call, "toolCallId": tool_call.get("toolCallId", event.key)}
-    changes = _tool_call(state, described, at)
-    tool_call_id = str(described["toolCallId"])
+    raw_id = tool_call.get("toolCallId")
+    tool_call_id = event.key if raw_id is None or isinstance(raw_id, dict | list) else str(raw_id)
+    changes = _tool_call(state, {**tool_call, "toolCallId": tool_call_id}, at)
     call = state.find_call(tool_call_id)
     # It is asked on the card of the running turn, wherever the call is from: only there it can be answered.
     if call is not None and tool_call_id not in turn.tool_calls:

@@ -56,14 +56,16 @@ class PermissionBroker:
         key = f"p{next(self._keys)}"
         answer = asyncio.get_running_loop().create_future()
         self._waiting[key] = answer
-        self._apply(events.PermissionAsked(key, params))
-        self._answer_at_once(key)
         try:
+            self._apply(events.PermissionAsked(key, params))
+            self._answer_at_once(key)
             return await answer
         except asyncio.CancelledError:
-            # The agent withdrew its request, or is gone.
+            # The agent withdrew its request, or is gone; what was decided before stands.
+            decided = answer.done() and not answer.cancelled()
+            return answer.result() if decided else {"outcome": "cancelled"}
+        finally:
             self._close(key, events.PermissionClosed(key, "cancelled", "agent"))
-            return {"outcome": "cancelled"}
 
     def _answer_at_once(self, key: str) -> None:
         found = self._state.find_permission(key)

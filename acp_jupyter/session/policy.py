@@ -7,14 +7,13 @@ agent's word too, so a call that says ``read`` and carries a command, a diff or 
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from acp_jupyter.errors import UsageError
+from acp_jupyter.model.content import UnknownContent
+from acp_jupyter.session.raw_input import named_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from acp_jupyter.model.tool_call import Permission, ToolCall
     from acp_jupyter.session.roots import Roots
 
@@ -25,8 +24,6 @@ POLICIES = {
     "edits": "as read, and edits with a diff whose paths are all within them",
     "allow-once-all": "allow everything, once each time; for throw-away copies",
 }
-_COMMAND_KEYS = ("command", "cmd", "script", "shell", "argv", "code", "exec")
-_PATH_KEYS = ("path", "file", "dir", "uri", "url", "cwd", "root")
 
 
 class Decision(NamedTuple):
@@ -52,16 +49,21 @@ def decide(policy: str, permission: Permission, call: ToolCall, roots: Roots) ->
     if policy == "reject":
         return Decision(rejection(permission), "the policy reject rejects everything")
     reason = _rule(policy, call, roots)
-    once = [option for option in permission.options if option.kind == "allow_once"]
-    ids = [option.option_id for option in permission.options]
-    if reason is None or len(once) != 1 or ids.count(once[0].option_id) != 1:
+    once = [option.option_id for option in permission.options if option.kind == "allow_once"]
+    if reason is None or len(once) != 1 or not _is_unique(once[0], permission):
         return None
-    return Decision(once[0].option_id, reason)
+    return Decision(once[0], reason)
 
 
 def rejection(permission: Permission) -> str | None:
     """Return the option that says no just this time, or ``None`` where only ``cancelled`` does."""
-    return next((o.option_id for o in permission.options if o.kind == "reject_once"), None)
+    no = (option.option_id for option in permission.options if option.kind == "reject_once")
+    return next((option_id for option_id in no if _is_unique(option_id, permission)), None)
+
+
+def _is_unique(option_id: str, permission: Permission) -> bool:
+    """Whether the agent will know which option is meant."""
+    return sum(option.option_id == option_id for option in permission.options) == 1
 
 
 def would_allow(permission: Permission, call: ToolCall, roots: Roots) -> str | None:
@@ -84,34 +86,15 @@ def _reads_within(call: ToolCall, roots: Roots) -> bool:
 
 
 def _edits_within(call: ToolCall, roots: Roots) -> bool:
-    inside = all(roots.holds(diff.path) for diff in call.diffs)
-    return call.kind == "edit" and bool(call.diffs) and inside and _harmless(call, roots)
+    return call.kind == "edit" and bool(call.diffs) and _harmless(call, roots)
 
 
 def _harmless(call: ToolCall, roots: Roots) -> bool:
     """Whether it runs nothing, and names its paths, all of them within the roots."""
     paths = [location.path for location in call.locations] + [diff.path for diff in call.diffs]
-    named = [os.path.join(roots.cwd, path) for path in _paths_in(call.raw_input)]  # noqa: PTH118  # an absolute one stays as it is, `..` is resolved by `holds`
-    inside = bool(paths) and all(roots.holds(path) for path in paths + named)
-    return inside and not call.terminal_ids and not _has_command(call.raw_input)
-
-
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, inner in cast("dict[str, Any]", value).items():
-            yield str(key).lower(), inner
-            yield from _entries(inner)
-    elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
-            yield from _entries(inner)
-
-
-def _has_command(raw_input: Any) -> bool:
-    return any(value and any(word in key for word in _COMMAND_KEYS) for key, value in _entries(raw_input))
-
-
-def _paths_in(raw_input: Any) -> Iterator[str]:
-    for key, value in _entries(raw_input):
-        if any(word in key for word in _PATH_KEYS):
-            candidates = cast("list[Any]", value) if isinstance(value, list) else [value]
-            yield from (one.removeprefix("file://") for one in candidates if isinstance(one, str) and one)
+    named = named_paths(call.raw_input, roots.all)
+    # A terminal, a diff without its text, whatever another version of the protocol brings.
+    more = call.terminal_ids or any(isinstance(item, UnknownContent) for item in call.content)
+    if not paths or named is None or more:
+        return False
+    return all(roots.holds(path) for path in (*paths, *named))

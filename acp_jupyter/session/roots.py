@@ -30,15 +30,32 @@ class Roots:
         Raises:
             UsageError: One of them is not.
         """
-        paths = [os.path.abspath(os.path.expanduser(path)) for path in (cwd or os.getcwd(), *additional)]  # noqa: PTH100, PTH109, PTH111  # not Path.resolve: the agent gets the path as the user knows it
+        paths = [os.path.abspath(os.path.expanduser(path)) for path in (cwd or _here(), *additional)]  # noqa: PTH100, PTH111  # not Path.resolve: the agent gets the path as the user knows it
         for path in paths:
             if not Path(path).is_dir():
                 raise UsageError(f"{path} is not a directory", advice="Give an existing directory.")
         return cls(paths[0], tuple(paths[1:]))
 
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The working directory, then the further ones."""
+        return (self.cwd, *self.additional)
+
     def holds(self, path: str) -> bool:
         """Whether ``path`` is absolute and lies within a root, by its real path (links are followed)."""
         if not Path(path).is_absolute():
             return False
-        real = Path(os.path.realpath(path))
-        return any(real.is_relative_to(os.path.realpath(root)) for root in (self.cwd, *self.additional))
+        try:
+            real = Path(os.path.realpath(path))
+        except (OSError, ValueError):  # a null character, or no path that this system could have
+            return False
+        return any(real.is_relative_to(os.path.realpath(root)) for root in self.all)
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  # as above
+    except FileNotFoundError:
+        raise UsageError(
+            "the kernel's working directory does not exist any more", advice="%cd to another one."
+        ) from None

@@ -50,6 +50,11 @@ def _objects(value: Any, *keys: str) -> bool:
     )
 
 
+def well_formed_options(options: list[Any]) -> list[dict[str, Any]]:
+    """Leave out the permission options that have no id: a malformed one costs only itself."""
+    return [option for option in options if _objects([option], "optionId")]
+
+
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -62,7 +67,12 @@ _TEXTS = Shape(
 _OBJECT = Shape("an object", lambda value: isinstance(value, dict))
 _COUNT = Shape("a whole number, not negative", _is_count)
 _PATH = Shape("an absolute path", lambda value: isinstance(value, str) and Path(value).is_absolute())
-_OPTIONS = Shape("a list of objects with an optionId", lambda value: _objects(value, "optionId"))
+_OPTIONS = Shape(
+    "a list of objects with an optionId",
+    lambda value: (
+        isinstance(value, list) and (not value or bool(well_formed_options(cast("list[Any]", value))))
+    ),
+)
 _VARIABLES = Shape("a list of objects with name and value", lambda value: _objects(value, "name", "value"))
 
 _TERMINAL = Params({"sessionId": _TEXT, "terminalId": _TEXT})

@@ -18,7 +18,7 @@ from acp_jupyter.errors import (
 )
 from acp_jupyter.wire.answers import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestError
 from acp_jupyter.wire.peer import Peer
-from acp_jupyter.wire.shapes import REQUEST_PARAMS
+from acp_jupyter.wire.shapes import REQUEST_PARAMS, well_formed_options
 
 if TYPE_CHECKING:
     from collections import deque
@@ -304,8 +304,9 @@ def _handlers(client: Client, capabilities: JsonObject) -> dict[str, Handler]:
     """Give what serves each method that we have advertised, and no other."""
 
     async def request_permission(params: JsonObject) -> JsonObject:
-        outcome = await client.request_permission(params)
-        offered = [option["optionId"] for option in params["options"]]
+        options = well_formed_options(params["options"])
+        outcome = await client.request_permission({**params, "options": options})
+        offered = [option["optionId"] for option in options]
         if outcome["outcome"] == "selected" and outcome["optionId"] not in offered:
             raise RequestError(INTERNAL_ERROR, "an option was chosen that was not offered")
         return {"outcome": outcome}
