@@ -369,6 +369,20 @@ def test_somebody_elses_folder_is_left_alone(demo: Any, tmp_path: Path, kind: st
     assert demo.asked() == []
 
 
+def test_a_link_to_a_folder_of_its_own_is_left_alone(demo: Any, tmp_path: Path) -> None:
+    Host(demo.begin())
+    demo.prompt()
+    folder = demo.cwd / "acp-demo"
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    asked = len(demo.asked())
+    demo.prompt("/reset")
+    demo.prompt()
+    assert demo.text().count("that I did not make") == 2
+    assert "middle - 1" in (tmp_path / "moved" / "stats.py").read_text()
+    assert len(demo.asked()) == asked
+
+
 def test_a_directory_that_cannot_be_written_is_said(demo: Any) -> None:
     demo.begin()
     shutil.rmtree(demo.cwd)

@@ -180,9 +180,13 @@ def test_a_cancelled_turn_ends_after_its_requests_were_answered(play: Any) -> No
     prompt = client.start_prompt()
     asked = client.until_request("session/request_permission")
     client.cancel()
+    client.new_session()  # by its answer the cancel has been heard
+    assert client.received[-1]["result"] == {"sessionId": client.session_id}
+    assert all(frame.get("id") != prompt for frame in client.received if "method" not in frame)
     client.answer(asked, CANCELLED)
     assert client.wait(prompt) == {"stopReason": "cancelled"}
     assert client.complaints() == []
+    assert "Traceback" not in client.stderr
 
 
 def test_a_selection_after_a_cancel_is_complained_about(play: Any) -> None:
