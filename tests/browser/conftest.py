@@ -1,0 +1,65 @@
+"""JupyterLab in Chromium: a real server, a real kernel, a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from .lab import CHROMIUM_FLAGS, Notebook, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium from `$CHROMIUM` or PATH; none is ever downloaded."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not found:
+        pytest.fail("no Chromium: set CHROMIUM to its path, or install it (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab server on loopback, in a folder of its own."""
+    with Server(tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+@pytest.fixture
+def open_notebook(
+    browser: Browser, server: Server, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Notebook]]:
+    """Return a function that opens a notebook of the given cells in a page of its own."""
+    opened: list[Notebook] = []
+
+    def open_one(cells: list[str], *, width: int = 1280, height: int = 1000, dark: bool = False) -> Notebook:
+        name = f"{request.node.name.replace('[', '-').rstrip(']')}-{len(opened)}"
+        notebook = Notebook(browser, server, name, cells, size=(width, height), dark=dark)
+        opened.append(notebook)
+        return notebook
+
+    yield open_one
+    for notebook in opened:
+        notebook.close()
+
+
+@pytest.fixture
+def pictures() -> Path:
+    """The folder for screenshots that a person looks at."""
+    from pathlib import Path  # noqa: PLC0415  # the annotation above needs it for checking only
+
+    folder = Path(__file__).resolve().parents[2] / "build" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
