@@ -180,8 +180,8 @@ def test_a_cancelled_turn_ends_after_its_requests_were_answered(play: Any) -> No
     prompt = client.start_prompt()
     asked = client.until_request("session/request_permission")
     client.cancel()
-    client.new_session()  # by its answer the cancel has been heard
-    assert client.received[-1]["result"] == {"sessionId": client.session_id}
+    for _ in range(2):  # by the second answer the cancel has had all its effects
+        client.new_session()
     assert all(frame.get("id") != prompt for frame in client.received if "method" not in frame)
     client.answer(asked, CANCELLED)
     assert client.wait(prompt) == {"stopReason": "cancelled"}
