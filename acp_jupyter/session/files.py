@@ -49,6 +49,9 @@ def write_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:
         mode = path.stat().st_mode if path.exists() else None
         if mode is not None and not stat.S_ISREG(mode):
             raise RequestError(_INVALID, f"{path} is not a regular file")
+        # Moving a new file into its place would pass over a write protection.
+        if mode is not None and not os.access(path, os.W_OK):
+            raise RequestError(_INVALID, f"{path} is write-protected")
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, content.encode("utf-8", "replace"), mode)
     except OSError as error:
@@ -66,16 +69,23 @@ def _within(path: str, roots: Roots) -> Path:
 
 def _read(path: Path) -> bytes:
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise RequestError(_INVALID, f"{path} is not a regular file")
-        if status.st_size > LIMIT_BYTES:
-            raise RequestError(_INVALID, f"{path} is larger than {LIMIT_BYTES} bytes")
-        return path.read_bytes()
+        # Not blocking: a pipe without a writer would hold us for ever. Looked at when it is open: what is
+        # read is what was looked at, and never more than the limit, whatever size a file claims.
+        with open(path, "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise RequestError(_INVALID, f"{path} is not a regular file")
+            data = file.read(LIMIT_BYTES + 1)
     except FileNotFoundError as error:
         raise RequestError(_NOT_FOUND, f"Resource not found: {path}") from error
     except OSError as error:
         raise RequestError(_INVALID, f"cannot read {path}: {error.strerror or error}") from error
+    if len(data) > LIMIT_BYTES:
+        raise RequestError(_INVALID, f"{path} is larger than {LIMIT_BYTES} bytes")
+    return data
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _decode(path: Path, data: bytes) -> str:
@@ -88,11 +98,13 @@ def _decode(path: Path, data: bytes) -> str:
 def _replace(path: Path, data: bytes, mode: int | None) -> None:
     """Write beside the file and move it into place, so that nobody ever reads half of it."""
     beside = path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}")
+    # A new file gets the mode that the user's umask gives; a private one is private from the beginning.
+    allowed = 0o666 if mode is None else stat.S_IMODE(mode)
     try:
-        with beside.open("xb") as file:  # a new file gets the mode that the user's umask gives
+        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, allowed)) as file:
             file.write(data)
         if mode is not None:
-            beside.chmod(stat.S_IMODE(mode))
+            beside.chmod(allowed)
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter import errors
+from acp_jupyter.model.content import as_dict, as_text
 from acp_jupyter.session.agents import not_found
 from acp_jupyter.wire.process import AgentProcess
 from acp_jupyter.wire.v1 import Connection
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from acp_jupyter.session.roots import Roots
     from acp_jupyter.wire.v1 import Client
     from acp_jupyter.wire.watcher import Watcher
-
-# Generous: a launcher such as npx may fetch the agent first.
-START_TIMEOUT_S = 120.0
 
 
 def capabilities(spec: AgentSpec) -> dict[str, Any]:
@@ -73,15 +71,30 @@ class Link:
         """Whether prompts can still reach the agent."""
         return self.process.returncode is None and not self.lost
 
-    async def open_session(self, roots: Roots, timeout_s: float = START_TIMEOUT_S) -> dict[str, Any]:
-        """Initialize, make a session, and return the agent's answer to ``session/new``.
+    async def open_session(
+        self, roots: Roots, timeout_s: float, *, on_opened: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """Initialize and make a session.
+
+        Args:
+            roots: Its directories.
+            timeout_s: How long each answer may take.
+            on_opened: Gets the answer to ``session/new`` before anything that arrived after it is handled.
 
         Raises:
             AgentError: The agent ends, does not answer in time, or speaks another version.
             RequestFailed: It refuses; `AuthenticationRequired` where it wants a log-in.
         """
+
+        def answered(response: dict[str, Any]) -> None:
+            answer = as_dict(response.get("result"))
+            if as_text(answer.get("sessionId")) is not None:
+                on_opened(answer)
+
         await self.connection.initialize(timeout_s)
-        return await self.connection.new_session(roots.cwd, roots.additional, timeout_s=timeout_s)
+        await self.connection.new_session(
+            roots.cwd, roots.additional, timeout_s=timeout_s, on_response=answered
+        )
 
     async def close(self) -> None:
         """End the connection and the whole process tree, within 5 s."""

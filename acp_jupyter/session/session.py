@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 import threading
 import time
 import uuid
@@ -23,6 +24,7 @@ from acp_jupyter.model.state import Change, SessionState
 from acp_jupyter.model.tool_call import ToolCalls
 from acp_jupyter.model.turn import AgentInfo, Turn, TurnError
 from acp_jupyter.session.client import ClientSide
+from acp_jupyter.session.line import Line, NotConfirmed
 from acp_jupyter.session.link import Link, start_agent
 from acp_jupyter.session.permissions import PendingPermission, PermissionBroker
 from acp_jupyter.session.policy import check_policy
@@ -30,7 +32,7 @@ from acp_jupyter.session.roots import Roots
 from acp_jupyter.session.terminals import Terminals
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from concurrent.futures import Future
 
     from acp_jupyter.session.agents import AgentSpec
@@ -38,9 +40,21 @@ if TYPE_CHECKING:
     from acp_jupyter.wire.process import AgentProcess
     from acp_jupyter.wire.watcher import Watcher
 
-# How long a new prompt waits for a cancelled turn whose end the agent has not confirmed.
-CANCEL_GRACE_S = 10.0
 _LOG_FRAMES = 2000
+_log = logging.getLogger(__name__)
+
+
+class Limits(NamedTuple):
+    """How long a session waits, in seconds.
+
+    Args:
+        start_s: For each answer while the agent starts; generous, a launcher such as npx may fetch it first.
+        cancel_grace_s: For the agent to confirm a cancel: then the next prompt gives up, and a turn that took
+            too long is ended with its process.
+    """
+
+    start_s: float = 120.0
+    cancel_grace_s: float = 10.0
 
 
 class Frame(NamedTuple):
@@ -95,6 +109,7 @@ class Session:
         loop: Where everything asynchronous runs.
         watcher: Ends the agent when the kernel dies.
         present: Shows a turn while it runs, asks what is to be asked, and returns it at its end.
+        limits: How long it waits for the agent.
     """
 
     def __init__(
@@ -104,6 +119,7 @@ class Session:
         loop: LoopThread,
         watcher: Watcher | None = None,
         present: Callable[[TurnRun], Turn] = TurnRun.result,
+        limits: Limits = Limits(),  # noqa: B008  # it never changes
     ) -> None:
         self.spec = spec
         self.loop = loop
@@ -113,15 +129,15 @@ class Session:
         self.frames: deque[Frame] = deque(maxlen=_LOG_FRAMES)
         self._watcher = watcher
         self._present = present
+        self._limits = limits
         self._state = SessionState()
         self._listeners: list[Callable[[list[Change]], None]] = []
         self._numbers = itertools.count(1)
         self._attended = 0
         self._link: Link | None = None
         self._process: AgentProcess | None = None
-        self._last_words = ""
         self._playing: asyncio.Task[None] | None = None
-        self._one_turn = asyncio.Lock()
+        self._line = Line(limits.cancel_grace_s)
         self._tasks: dict[str, asyncio.Task[Any] | None] = {}
         self._terminals = Terminals(self._apply, self._the_roots, watcher)
         self._broker = PermissionBroker(self._state, self._apply, self._the_roots, lambda: self._attended > 0)
@@ -181,7 +197,7 @@ class Session:
     @property
     def stderr(self) -> str:
         """The last lines of the agent's error output."""
-        return self._process.stderr_tail() if self._process else self._last_words
+        return self._process.stderr_tail() if self._process else ""
 
     def __repr__(self) -> str:
         where = f" in {self.cwd}" if self.cwd else ""
@@ -294,13 +310,20 @@ class Session:
     # --- on the loop
 
     async def _play(self, turn: Turn, timeout_s: float | None) -> None:
+        if turn.cancel_requested:  # before this was reached
+            self._withdraw(turn, "cancelled")
+            return
         self._tasks[turn.turn_id] = asyncio.current_task()
         try:
-            async with self._my_turn():
+            async with self._line.turn():
                 await self._play_now(turn, timeout_s)
-        except errors.SessionBusy as error:
-            self._withdraw(turn, "failed", _turn_error(error))
-            raise
+        except NotConfirmed:
+            busy = errors.SessionBusy(
+                f"{self.name} has not confirmed the end of the cancelled turn",
+                advice="`%acp restart` ends its process; or wait and run the cell again.",
+            )
+            self._withdraw(turn, "failed", _turn_error(busy))
+            raise busy from None
         except asyncio.CancelledError:
             self._withdraw(turn, "cancelled")
         finally:
@@ -310,17 +333,17 @@ class Session:
         self._apply(events.TurnStarted(turn))
         self._playing = asyncio.ensure_future(self._converse(turn))
         try:
-            await self._until_end(turn, timeout_s)
-        except errors.AcpError as error:
-            self._fail(error)
-            raise
+            await self._until_end(turn, self._playing, timeout_s)
         except asyncio.CancelledError:
             # Ended before there was a session: by the person, or because the process was stopped.
             if not turn.cancel_requested:
                 error = errors.ConnectionClosed("the agent was stopped before it was ready")
-                self._fail(error)
+                self._fail(turn, error)
                 raise error from None
             self._apply(events.TurnEnded(None))
+        except Exception as error:
+            self._fail(turn, error)
+            raise
         finally:
             self._broker.close_all("the turn is over")
             self._playing = None
@@ -332,30 +355,13 @@ class Session:
             turn.cancel_requested = phase == "cancelled"
             self._tell([Change(turn, ())])
 
-    @contextlib.asynccontextmanager
-    async def _my_turn(self) -> AsyncGenerator[None]:
-        before = self.turn
-        given_up = before is not None and before.cancel_requested
-        try:
-            await asyncio.wait_for(self._one_turn.acquire(), CANCEL_GRACE_S if given_up else None)
-        except asyncio.TimeoutError:
-            raise errors.SessionBusy(
-                f"{self.name} has not confirmed the end of the cancelled turn",
-                advice="`%acp restart` ends its process; or wait and run the cell again.",
-            ) from None
-        try:
-            yield
-        finally:
-            self._one_turn.release()
-
-    async def _until_end(self, turn: Turn, timeout_s: float | None) -> None:
-        playing = self._playing
-        assert playing is not None  # noqa: S101  # set by the only caller
+    async def _until_end(self, turn: Turn, playing: asyncio.Task[None], timeout_s: float | None) -> None:
         done, _ = await asyncio.wait([playing], timeout=timeout_s)
         if done:
             return playing.result()
+        self._apply(events.Noted(f"The turn took longer than {timeout_s:g} s and was cancelled.", "warning"))
         self.cancel_turn(turn)
-        done, _ = await asyncio.wait([playing], timeout=CANCEL_GRACE_S)
+        done, _ = await asyncio.wait([playing], timeout=self._limits.cancel_grace_s)
         if not done:
             await self._close_link()
         with contextlib.suppress(errors.AcpError, asyncio.CancelledError):
@@ -373,8 +379,10 @@ class Session:
             await link.connection.prompt(
                 str(self.session_id), turn.prompt, on_end=lambda response: self._ended(turn, response)
             )
-        except errors.RequestFailed:
-            # A cancelled prompt may be answered with an error just as well.
+        except (errors.RequestFailed, errors.ConnectionClosed):
+            if turn.ended:  # by an answer that is no object: it ended all the same
+                return
+            # A cancelled prompt may be answered with an error just as well, or its process was stopped.
             if not turn.cancel_requested:
                 raise
             self._apply(events.TurnEnded(None))
@@ -393,18 +401,31 @@ class Session:
             self._note_restart(f"the agent's process had ended (exit code {code})")
         elif self._state.session_id is not None:
             self._note_restart("the agent's process was stopped")
+        self._forget_the_agents_session()
         roots = self._the_roots()
         self._process = await start_agent(self.spec, roots, self._watcher)
         link = Link(self._process, self._client, self.spec, self._log)
         try:
-            response = await link.open_session(roots)
+            await link.open_session(
+                roots, self._limits.start_s, on_opened=lambda answer: self._opened(turn, link, answer)
+            )
         except BaseException:
             await link.close()
             raise
         self._link = link
-        turn.agent = self._agent_info()
-        self._apply(events.SessionOpened(str(response["sessionId"]), response))
         return link
+
+    def _opened(self, turn: Turn, link: Link, answer: dict[str, Any]) -> None:
+        """Called in wire order: an update that comes right behind the answer finds the session."""
+        turn.agent = self._agent_info(link)
+        self._apply(events.SessionOpened(str(answer["sessionId"]), answer))
+
+    def _forget_the_agents_session(self) -> None:
+        """What the process before this one has told about itself is over."""
+        state = self._state
+        with self.lock:
+            state.title = state.updated_at = state.mode_id = None
+            state.modes, state.config_options, state.commands = {}, [], []
 
     def _note_restart(self, why: str) -> None:
         text = f"A new process was started, because {why}: it does not know what was said before."
@@ -415,50 +436,55 @@ class Session:
         if turn.ended or turn.cancel_requested:
             return
         if turn is not self.turn:  # it still waits for the one before it
-            task = self._tasks.get(turn.turn_id)
-            if task is not None:
-                task.cancel()
+            self._cancel_waiting(turn)
             return
         self._apply(events.CancelRequested())
+        self._line.head_was_cancelled()
         self._broker.close_all("the turn was cancelled")
         if turn.phase == "running" and self._link is not None:
             self._link.connection.cancel(str(self.session_id))
-            self.loop.call(self._warn_unconfirmed_later, turn)
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._limits.cancel_grace_s / 5, self._warn_unconfirmed, turn)
         elif self._playing is not None:
             self._playing.cancel()
 
-    def _warn_unconfirmed_later(self, turn: Turn) -> None:
-        def warn() -> None:
-            if turn is self.turn and not turn.ended:
-                text = "The agent has not confirmed the cancel. `%acp restart` ends its process."
-                self._apply(events.Noted(text, "warning"))
+    def _cancel_waiting(self, turn: Turn) -> None:
+        task = self._tasks.get(turn.turn_id)
+        if task is not None:
+            task.cancel()
+        else:  # its task has not begun yet
+            turn.cancel_requested = True
 
-        asyncio.get_running_loop().call_later(CANCEL_GRACE_S / 5, warn)
+    def _warn_unconfirmed(self, turn: Turn) -> None:
+        if turn is self.turn and not turn.ended:
+            text = "The agent has not confirmed the cancel. `%acp restart` ends its process."
+            self._apply(events.Noted(text, "warning"))
 
-    def _fail(self, error: errors.AcpError) -> None:
+    def _fail(self, turn: Turn, error: Exception) -> None:
         gone = isinstance(error, errors.AgentExited | errors.ConnectionClosed)
-        if self.running:
+        if not turn.ended:
             self._apply(events.TurnFailed(_turn_error(error), agent_gone=gone))
 
     async def _close_link(self) -> None:
         link, self._link = self._link, None
         playing = self._playing
         if link is not None:
-            self._last_words = link.process.stderr_tail()
-            await link.close()
-        elif playing is not None:
+            await link.connection.close()  # first: nothing more is asked of us
+        elif playing is not None:  # it is still starting
             playing.cancel()
-        await self._terminals.release_all()
+            await asyncio.wait([playing])
+        ending = [self._process.stop()] if self._process is not None else []
+        await asyncio.gather(*ending, self._terminals.release_all())
 
     def _the_roots(self) -> Roots:
         if self.roots is None:
             self.roots = Roots.of()
         return self.roots
 
-    def _agent_info(self) -> AgentInfo:
-        told = self._link.connection.agent_info if self._link else None
-        told = told or {}
-        title = self.spec.title or told.get("title") or told.get("name") or self.name
+    def _agent_info(self, link: Link | None = None) -> AgentInfo:
+        link = link or self._link
+        told = link.connection.agent_info if link else {}
+        title = told.get("title") or self.spec.title or told.get("name") or self.name
         version = told.get("version")
         return AgentInfo(self.name, str(title), str(version) if version is not None else None)
 
@@ -471,9 +497,19 @@ class Session:
 
     def _tell(self, changes: list[Change]) -> None:
         for listener in list(self._listeners):
-            listener(changes)
+            _guarded(listener, changes)
 
 
-def _turn_error(error: errors.AcpError) -> TurnError:
+def _guarded(listener: Callable[[list[Change]], None], changes: list[Change]) -> None:
+    try:
+        listener(changes)
+    except Exception:  # noqa: BLE001  # the edge: what a view cannot show must not end the agent's turn
+        _log.exception("a listener failed")
+
+
+def _turn_error(error: Exception) -> TurnError:
+    kind = type(error).__name__
+    if not isinstance(error, errors.AcpError):
+        return TurnError(kind, str(error))
     stderr = error.stderr if isinstance(error, errors.AgentError) else ""
-    return TurnError(type(error).__name__, error.message, error.advice, stderr)
+    return TurnError(kind, error.message, error.advice, stderr)
