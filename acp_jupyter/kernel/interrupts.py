@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from types import FrameType
 
+    from typing_extensions import Self
+
 
 class Interrupts:
     """SIGINT during a wait: raised at once, except while frames are in hand, and never lost.
@@ -28,13 +30,14 @@ class Interrupts:
         self._held: tuple[int, FrameType | None] | None = None
         self._raised = False
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         if self._before is not None:
             raise RuntimeError("this wait has begun already; a wait within it needs a waiter of its own")
         self._before = signal.getsignal(signal.SIGINT)
         self._raised = False
         if callable(self._before):  # else ignored, default, or not Python's: nothing would be raised
             signal.signal(signal.SIGINT, self._on_signal)
+        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_exc: object) -> None:
         if callable(self._before):

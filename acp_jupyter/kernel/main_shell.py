@@ -106,7 +106,8 @@ class MainShell:
     def take_read_ahead(self) -> Iterator[Frames]:
         """Take what can be served in place out of the queue of ipykernel 6, the others keep their order.
 
-        It reads on until the cell begins, and what has arrived by then would wait behind the cell.
+        It reads on until the cell begins, and what has arrived by then would wait behind the cell. With
+        ipykernel 7 the two messages right behind the cell can be so: they are tasks, not to be taken back.
         """
         if self._queue is None:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import signal
 import threading
 import time
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_jupyter.kernel.interrupts import Interrupts
 from acp_jupyter.kernel.pump import PlainWait, ShellPump, follow_front_end_subshell, waiter
 
 from .kernels import Kernel, kernel_python, running_kernel
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.notebook
 # ipykernel's own class of comm is deprecated, and the only one that the oldest release knows
 IN_THE_KERNEL = """
 import threading, time, warnings
+from acp_jupyter.kernel.interrupts import Interrupts
 from acp_jupyter.kernel.pump import PlainWait, ShellPump, follow_front_end_subshell, waiter
 from ipykernel import version_info
 with warnings.catch_warnings():
@@ -204,6 +207,24 @@ def test_an_interrupt_that_a_handler_swallows_ends_the_wait(notebook: Notebook) 
     assert reply["content"]["ename"] == "KeyboardInterrupt"
     notebook.settle()
     assert notebook.run("comm.on_msg(on_click); print(clicks)") == "['swallowed']\n"
+
+
+def test_clicks_behind_an_interrupted_handler_are_served_after_the_cell(notebook: Notebook) -> None:
+    notebook.run(
+        "def handle(message):\n"
+        "    click = message['content']['data']['click']\n"
+        "    if click == 'slow': threading.Event().wait(0.5)  # the others arrive meanwhile\n"
+        "    elif click == 'stuck': print('handling', flush=True); threading.Event().wait(20)\n"
+        "    else: clicks.append(click)\n"
+        "comm.on_msg(handle)"
+    )
+    cell = notebook.waiting_cell("pump_for(1)")
+    sent = [notebook.click(value) for value in ("slow", "stuck", 1, 2, 3)]
+    notebook.until(lambda: "handling" in notebook.printed(cell))
+    notebook.manager.interrupt_kernel()
+    assert notebook.reply(cell)["content"]["ename"] == "KeyboardInterrupt"
+    notebook.until(lambda: all(notebook.idle(click) for click in sent))
+    assert notebook.run("comm.on_msg(on_click); print(clicks)") == "[1, 2, 3]\n"
 
 
 def test_an_interrupt_shows_one_traceback(notebook: Notebook) -> None:
@@ -391,6 +412,26 @@ def test_no_pump_outside_a_kernel(caplog: pytest.LogCaptureFixture) -> None:
         assert ShellPump.detect() is None
     assert caplog.messages == ["no shell pump: no kernel"]
     assert isinstance(waiter(), PlainWait)
+
+
+def test_an_interrupt_is_held_while_frames_are_in_hand() -> None:
+    handed_back: list[str] = []
+
+    def hand_back_amid_an_interrupt() -> None:
+        signal.raise_signal(signal.SIGINT)
+        handed_back.append("cell")
+
+    with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts, interrupts.held():
+        hand_back_amid_an_interrupt()
+    assert handed_back == ["cell"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_wait_within_a_wait_needs_its_own_waiter() -> None:
+    interrupts = Interrupts()
+    with interrupts, pytest.raises(RuntimeError, match="waiter of its own"), interrupts:
+        pass
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_plain_wait_is_woken_from_a_thread() -> None:
