@@ -73,7 +73,7 @@ function flatten(hunks: Hunk[], after: LineRow[], unfolded: Set<string>): Row[] 
   const rows: Row[] = [];
   const lines = (all: LineRow[]): void => all.forEach(line => rows.push({ type: 'line', line }));
   const folded = (key: string, all: LineRow[], hunk: Hunk | null): void => {
-    const open = unfolded.has(key);
+    const open = unfolded.has(key) || all.length === 1;
     if (open) lines(all);
     if (hunk || (!open && all.length > 0)) rows.push({ type: 'fold', key, lines: open ? [] : all, hunk });
   };

@@ -35,7 +35,7 @@ export function Footer({ permissions }: { permissions: Map<string, Permission[]>
       {files > 0 ? <><b>{plural(files, 'file')} changed</b><Totals added={added} removed={removed} /></> : null}
       {unasked > 0 ? <span class="acp-pill acp-pill-wait">{plural(unasked, 'call')} without asking</span> : null}
       <span class="acp-grow" />
-      <span>turn {turn.number}{cost ? ` · ${money(cost)}` : ''}</span>
+      <span>{`turn ${turn.number}${cost ? ` · ${money(cost)}` : ''}`}</span>
     </div>
   );
 }

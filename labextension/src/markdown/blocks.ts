@@ -50,7 +50,7 @@ export class MarkdownText {
   /** The blocks of `text`; those that did not change are the same objects as before. */
   update(source: string): MarkdownBlock[] {
     // As the lexer sees it, so that lengths agree; a last carriage return may still be half of a line's end.
-    const text = source.replace(/\r$/, '').replace(/\r\n?/g, '\n');
+    const text = source.includes('\r') ? source.replace(/\r$/, '').replace(/\r\n?/g, '\n') : source;
     if (text === this.text) return this.all;
     if (!text.startsWith(this.text)) this.reset();
     this.text = text;

@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Turn } from '../src/types';
+import { $, call, click, frame, live, permission, saved, turnOf } from './help';
+
+afterEach(() => document.body.replaceChildren());
+
+const edit = call({
+  kind: 'edit',
+  title: 'Edit loader.py',
+  locations: [{ path: '/home/user/project/src/loader.py', line: 3 }]
+});
+
+function asking(more: Partial<Turn> = {}): Turn {
+  return turnOf([edit], { state: 'waiting', permissions: { '1': permission() }, ...more });
+}
+
+function options(el: Element): HTMLButtonElement[] {
+  return [...el.querySelectorAll<HTMLButtonElement>('.acp-permission button[data-option-id]')];
+}
+
+function press(el: Element, key: string, more: KeyboardEventInit = {}): KeyboardEvent {
+  const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more });
+  el.dispatchEvent(event);
+  return event;
+}
+
+describe('a request', () => {
+  it('is told in our words, with the whole path, and the agent’s title as such', async () => {
+    const { el } = await live(asking());
+    const block = $(el, '.acp-permission');
+    expect(block.textContent).toContain('Claude Code wants to edit /home/user/project/src/loader.py');
+    expect(block.textContent).toContain('The agent calls it: “Edit loader.py”');
+    expect(block.dataset).toMatchObject({ key: '1', state: 'open' });
+    expect($(el, '.acp-tool-call').textContent).toContain('waiting for you');
+  });
+
+  it('has a button per option, in the agent’s order, with its name and our word for its kind', async () => {
+    const { el } = await live(asking());
+    expect(options(el).map(({ dataset }) => [dataset.optionId, dataset.kind])).toEqual([
+      ['once', 'allow_once'], ['always', 'allow_always'], ['no', 'reject_once']
+    ]);
+    expect(options(el).map(button => button.getAttribute('aria-label'))).toEqual(['Allow once', 'Always allow', 'Reject']);
+    expect(options(el)[1]?.textContent).toContain('allow · remembered by the agent');
+  });
+
+  it('a click is sent once, disables every button at once, and shows until the document says more', async () => {
+    const { el, kernel } = await live(asking());
+    const [first, second] = options(el);
+    first?.click();
+    second?.click();
+    await frame();
+    expect(kernel.received.slice(1)).toEqual([{ type: 'decide', key: '1', option_id: 'once' }]);
+    expect(options(el).every(button => button.disabled)).toBe(true);
+    expect(first?.textContent).toContain('sent…');
+    kernel.ops({ op: 'merge', path: ['permissions', '1'], value: { state: 'selected', option_id: 'once', decided_by: 'you', decided_at: new Date(2026, 0, 1, 14, 2, 11).getTime() / 1000 } });
+    await frame();
+    expect(options(el)).toEqual([]);
+    expect($(el, '.acp-permission').textContent).toBe('Allowed once by you at 14:02:11 · Allow once');
+  });
+
+  it.each([
+    ['a', {}, 'once'],
+    ['A', { shiftKey: true }, 'always'],
+    ['r', {}, 'no']
+  ])('key %s within it', async (key, more, option) => {
+    const { el, kernel } = await live(asking());
+    options(el)[0]?.focus();
+    const event = press(options(el)[0] as Element, key, more);
+    expect(event.defaultPrevented).toBe(true);
+    expect(kernel.received.at(-1)).toEqual({ type: 'decide', key: '1', option_id: option });
+    await frame();
+    expect($(el, '.acp-permission').contains(document.activeElement)).toBe(true);
+  });
+
+  it('keys do nothing with a modifier, outside of it, or when they mean nothing', async () => {
+    const { el, kernel } = await live(asking());
+    press(options(el)[0] as Element, 'a', { ctrlKey: true });
+    press(options(el)[0] as Element, 'R', { shiftKey: true });
+    press(options(el)[0] as Element, 'x');
+    press($(el, '.acp-turn'), 'a');
+    press($(el, '.acp-stop'), 'a');
+    press(document.body, 'a');
+    expect(kernel.received).toHaveLength(1);
+    expect($(el, '.acp-turn').dataset.lmSuppressShortcuts).toBe('true');
+  });
+
+  it('shows the whole command, whatever the title or the kind says', async () => {
+    const command = `echo ok${' '.repeat(5000)}; rm -rf build\n${'line\n'.repeat(200)}`;
+    const raw_input = JSON.stringify({ command, cwd: '/tmp/x' });
+    const { el } = await live(turnOf([call({ kind: 'execute', title: 'bash', raw_input })], { permissions: { '1': permission() } }));
+    const block = $(el, '.acp-permission');
+    expect($(block, 'pre').textContent).toBe(command.replace(' '.repeat(5000), '↦ 5000 spaces'));
+    expect(block.textContent).toContain('wants to run this command in /tmp/x');
+    expect(block.textContent).toContain('a run of 5000 spaces that may push its end out of sight');
+
+    const spoofed = await live(turnOf([call({ kind: 'read', raw_input })], { permissions: { '1': permission() } }));
+    expect($(spoofed.el, '.acp-permission').textContent).toContain('It holds a command');
+    expect($(spoofed.el, '.acp-permission pre').textContent).toContain('; rm -rf build');
+  });
+
+  it('shows hidden characters in paths, titles and names of options, and warns', async () => {
+    const nasty = call({ kind: 'edit', title: 'safe\u202e', locations: [{ path: '/home/user/project/a\u202eyp.x', line: null }] });
+    const one = permission({ options: [{ option_id: 'a', name: 'Al\u200blow', kind: 'allow_once' }] });
+    const { el } = await live(turnOf([nasty], { permissions: { '1': one } }));
+    const block = $(el, '.acp-permission');
+    expect(block.textContent).toContain('/home/user/project/aU+202Eyp.x');
+    expect(block.textContent).toContain('AlU+200Blow');
+    expect($(block, '.acp-warning').textContent).toBe('This request holds a right-to-left override and a zero-width space.');
+    expect(el.textContent).not.toMatch(/[\u202e\u200b]/);
+  });
+
+  it('names a path outside of the session’s directories', async () => {
+    const { el } = await live(turnOf([call({ kind: 'read', locations: [{ path: '/etc/passwd', line: null }] })], { permissions: { '1': permission() } }));
+    expect($(el, '.acp-permission .acp-warning').textContent).toBe('This path is outside the session’s directories.');
+  });
+
+  it('where nothing is told, the raw input is shown', async () => {
+    const { el } = await live(turnOf([call({ kind: 'deploy', raw_input: '{"target":"prod"}' })], { permissions: { '1': permission() } }));
+    expect($(el, '.acp-permission').textContent).toContain('of a kind that we do not know, “deploy”');
+    expect($(el, '.acp-permission pre').textContent).toBe('{"target":"prod"}');
+    const bare = await live(turnOf([call()], { permissions: { '1': permission() } }));
+    expect($(bare.el, '.acp-permission').textContent).toContain('It sent no details.');
+  });
+
+  it('three of a kind stay three; no options say so; an unknown kind is neutral', async () => {
+    const three = permission({ options: ['A', 'B', 'C'].map(name => ({ option_id: name, name, kind: 'allow_once' })) });
+    const { el } = await live(asking({ permissions: { '1': three } }));
+    expect(options(el).map(button => button.dataset.optionId)).toEqual(['A', 'B', 'C']);
+    expect(el.querySelectorAll('kbd')).toHaveLength(1);
+    const none = await live(asking({ permissions: { '1': permission({ options: [] }) } }));
+    expect($(none.el, '.acp-permission').textContent).toContain('only Stop can end this');
+    const odd = await live(asking({ permissions: { '1': permission({ options: [{ option_id: 'x', name: '', kind: 'allow_persistent' }] }) } }));
+    expect(options(odd.el)[0]?.textContent).toContain('unknown kind: allow_persistent');
+    expect(options(odd.el)[0]?.getAttribute('aria-label')).toBe('x');
+  });
+
+  it('of two options with one id only the safest is offered', async () => {
+    const twice = permission({ options: [{ option_id: 'a', name: 'Always', kind: 'allow_always' }, { option_id: 'a', name: 'Once', kind: 'allow_once' }, { option_id: 'n', name: 'No', kind: 'reject_once' }] });
+    const { el } = await live(asking({ permissions: { '1': twice } }));
+    expect(options(el).map(button => button.getAttribute('aria-label'))).toEqual(['Once', 'No']);
+    expect($(el, '.acp-warning').textContent).toContain('Left out: “Always”');
+  });
+
+  it('several are counted in the head, and “next” goes to each', async () => {
+    const permissions = { '20': permission({ key: '20', opened_at: 1 }), '3': permission({ key: '3', opened_at: 2 }) };
+    Element.prototype.scrollIntoView = () => undefined;
+    const { el } = await live(asking({ permissions }));
+    expect($(el, '.acp-queue').textContent).toContain('1 of 2');
+    const focused: (string | undefined)[] = [];
+    for (let i = 0; i < 3; i++) {
+      await click($(el, '.acp-next'));
+      focused.push((document.activeElement as HTMLElement).dataset.key);
+    }
+    expect(focused).toEqual(['20', '3', '20']);
+  });
+
+  it('two requests of one call are answered apart', async () => {
+    const { el, kernel } = await live(asking({ permissions: { '11': permission({ key: '11' }), '12': permission({ key: '12' }) } }));
+    const blocks = [...el.querySelectorAll('.acp-permission')];
+    await click($(blocks[1] as Element, '[data-option-id=no]'));
+    expect(kernel.received.at(-1)).toEqual({ type: 'decide', key: '12', option_id: 'no' });
+    expect(options(blocks[0] as Element).every(button => !button.disabled)).toBe(true);
+  });
+
+  it('about a call that the timeline does not hold is asked all the same', async () => {
+    const { el, kernel } = await live(turnOf([], { permissions: { '1': permission({ tool_call_id: 'gone' }) } }));
+    await click($(el, '[data-option-id=once]'));
+    expect(kernel.received.at(-1)).toMatchObject({ type: 'decide' });
+  });
+
+  it.each([
+    [{ state: 'selected', option_id: 'no', decided_by: 'policy', reason: 'policy reject' }, 'Rejected once by policy · Reject · policy reject'],
+    [{ state: 'selected', option_id: 'no', decided_by: 'nobody', reason: null }, 'Rejected once, since nobody could be asked · Reject'],
+    [{ state: 'selected', option_id: 'always', decided_by: 'you', reason: null }, 'Allowed, and remembered by the agent, by you · Always allow'],
+    [{ state: 'cancelled', option_id: null, decided_by: 'turn', reason: null }, 'Not answered: the turn ended first'],
+    [{ state: 'cancelled', option_id: null, decided_by: 'agent', reason: null }, 'Withdrawn by the agent']
+  ])('decided: %j', (decision, words) => {
+    const el = saved(asking({ permissions: { '1': permission(decision) } }));
+    expect($(el, '.acp-permission').textContent).toBe(words);
+    expect($(el, '.acp-permission').querySelector('button')).toBeNull();
+  });
+
+  it('in a saved card nothing can be clicked', () => {
+    const el = saved(asking());
+    expect(el.querySelector('button[data-option-id], .acp-stop')).toBeNull();
+    expect($(el, '.acp-permission').textContent).toContain('It was waiting for an answer when this was saved. It offered: “Allow once”, “Always allow”, “Reject”.');
+    expect($(el, '.acp-state').textContent).toBe('not finished when this was saved');
+  });
+});
