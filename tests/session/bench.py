@@ -1,0 +1,125 @@
+"""What the tests of a session share: scripted agents as real subprocesses, and waiting for what happens."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter.session.agents import AgentSpec
+from acp_jupyter.session.loop import LoopThread
+from acp_jupyter.session.session import Limits, Session, TurnRun
+from acp_jupyter.testing import script_command
+from acp_jupyter.wire import reaper
+from acp_jupyter.wire.watcher import Watcher
+
+if TYPE_CHECKING:
+    from acp_jupyter.model.tool_call import Permission
+
+TIMEOUT_S = 20.0
+OPTIONS = [
+    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "always", "name": "Always", "kind": "allow_always"},
+    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+]
+
+
+class Bench:
+    """Makes sessions, and ends them; a session's directory is `work`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.work = folder / "work"
+        self.work.mkdir()
+        self.folder = folder
+        self.loop = LoopThread()
+        self.watcher = Watcher()
+        self.sessions: list[Session] = []
+        self.may_complain = False
+        self.unofficial = False
+
+    def session(
+        self, script: Any, *, limits: Limits | None = None, name: str = "fake", **spec: Any
+    ) -> Session:
+        command = script_command(script, self.folder / f"{name}-{len(self.sessions)}.json")
+        record = str(self.record_of(len(self.sessions)))
+        return self.of(
+            AgentSpec(name=name, command=command[0], args=(*command[1:], "--record", record), **spec), limits
+        )
+
+    def of(self, spec: AgentSpec, limits: Limits | None = None) -> Session:
+        session = Session(spec, loop=self.loop, watcher=self.watcher, limits=limits or Limits())
+        session.set_roots(str(self.work), ())
+        self.sessions.append(session)
+        return session
+
+    def record_of(self, index: int) -> Path:
+        return self.folder / f"record-{index}.jsonl"
+
+    def recorded(self, index: int = 0, direction: str = "c2a") -> list[dict[str, Any]]:
+        """What went over the wire, as the agent saw it."""
+        lines = self.record_of(index).read_text().splitlines()
+        entries = [json.loads(line) for line in lines]
+        return [entry["msg"] for entry in entries if entry["dir"] == direction]
+
+    def answers(self, method: str, index: int = 0) -> list[dict[str, Any]]:
+        """Our answers to the agent's requests of a method, in the order in which they were sent."""
+        asked = {
+            frame["id"]
+            for frame in self.recorded(index, "a2c")
+            if frame.get("method") == method and "id" in frame
+        }
+        return [frame for frame in self.recorded(index) if "method" not in frame and frame.get("id") in asked]
+
+    def close(self) -> None:
+        for session in self.sessions:
+            session.stop()
+        self.watcher.close()
+        self.loop.close()
+
+
+def until(session: Session, condition: Callable[[], Any], timeout_s: float = TIMEOUT_S) -> None:
+    """Wait until a condition on a session's state holds; looked at whenever the state has changed."""
+    changed = threading.Event()
+    stop = session.listen(lambda _changes: changed.set())
+    deadline = time.monotonic() + timeout_s
+    try:
+        while not condition():
+            assert changed.wait(max(deadline - time.monotonic(), 0)), "waited in vain"
+            changed.clear()
+    finally:
+        stop()
+
+
+def ask(tool_call: dict[str, Any], options: list[Any] | None = None, **more: Any) -> dict[str, Any]:
+    """The step of a permission request."""
+    call = {"toolCallId": "c1", "title": "harmless", **tool_call}
+    params = {"toolCall": call, "options": OPTIONS if options is None else options}
+    return {"request": "session/request_permission", "params": params, "save": "answer", **more}
+
+
+def asked(session: Session, count: int = 1) -> list[Permission]:
+    """Wait until so many requests are open."""
+    until(session, lambda: len(session.pending) >= count)
+    return [pending.permission for pending in session.pending]
+
+
+def finish(run: TurnRun) -> Any:
+    return run.result(TIMEOUT_S)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    return pid in reaper.snapshot()
+
+
+def gone(pid: int, timeout_s: float = 5.0) -> bool:
+    """Wait for the end of a process that is not ours to wait for."""
+    deadline = time.monotonic() + timeout_s
+    while alive(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
