@@ -51,6 +51,7 @@ test-agents: setup ## three real agents with a scripted model, installed in .age
 
 screenshots: setup ## pictures of the card, light and dark, wide and narrow, in build/screenshots
 	$(RUN) pytest tests/browser/test_pictures.py
+	cp build/screenshots/waiting-900-light.png docs/card-light.png
 
 clean: ## take away what was made
 	rm -rf $(VENV) .venvs .agents build labextension/node_modules labextension/lib acp_jupyter/static acp_jupyter/labextension

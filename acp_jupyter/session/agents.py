@@ -68,6 +68,8 @@ _BUILT_IN = (
         title="Demo agent",
         command=sys.executable,
         args=("-m", "acp_jupyter.testing.demo"),
+        # a json.py in the user's directory is not the standard library's (from Python 3.11 on)
+        env={"PYTHONSAFEPATH": "1"},
         install="built in: no key, no network",
     ),
     AgentSpec(

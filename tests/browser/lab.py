@@ -74,10 +74,13 @@ class Server:
             f"--IdentityProvider.token={_TOKEN}",
             f"--ServerApp.root_dir={self.root}",
             "--LabApp.expose_app_in_browser=True",  # for the commands that a test executes
-            "--LabApp.news_url=",
-            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             "--allow-root",
         ]
+        quiet = self._home / "settings" / "@jupyterlab" / "apputils-extension"
+        quiet.mkdir(parents=True)
+        (quiet / "notification.jupyterlab-settings").write_text(
+            '{"fetchNews": "false", "checkForUpdates": false}'
+        )
         log = (self._home / "server.log").open("wb")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", *options],
@@ -142,7 +145,7 @@ class Notebook:
         dark: Whether JupyterLab's dark theme is used.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each is named at the call
         self,
         browser: Browser,
         server: Server,
@@ -169,12 +172,16 @@ class Notebook:
 
     def open(self, *, dark: bool = False) -> None:
         """Open the notebook alone, and wait for its kernel."""
-        self.page.goto(self._server.url(f"lab/tree/{self.folder.name}/{self.path.name}"))
+        address = self._server.url(f"lab/tree/{self.folder.name}/{self.path.name}")
+        self.page.goto(f"{address}&reset")  # without the notebooks that earlier pages had open
         expect(self.page.locator(".jp-Notebook .jp-CodeCell").first).to_be_visible(timeout=_WAIT_MS)
-        if dark:
-            self.command("apputils:change-theme", {"theme": "JupyterLab Dark"})
-            expect(self.page.locator("body[data-jp-theme-light='false']")).to_be_attached()
+        self.command("apputils:change-theme", {"theme": f"JupyterLab {'Dark' if dark else 'Light'}"})
+        light = "false" if dark else "true"
+        expect(self.page.locator(f"body[data-jp-theme-light='{light}']")).to_be_attached()
         self.page.evaluate(_KERNEL_READY)
+        self.page.evaluate(
+            "() => { const {shell} = window.jupyterapp; shell.collapseLeft(); shell.collapseRight(); }"
+        )
 
     def command(self, name: str, args: dict[str, Any] | None = None) -> None:
         """Execute one of JupyterLab's commands."""

@@ -1,4 +1,4 @@
-"""The main job in JupyterLab: the answer streams, the edit waits, the button is clicked while the cell runs."""
+"""The main job in JupyterLab: the answer streams, the edit waits, a button is clicked while the cell runs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,9 @@ def test_the_scene_rejected(open_notebook: Callable[..., Notebook]) -> None:
     notebook.ended(1)
     assert file.read_text() == before
     expect(card_in(output)).to_have_attribute("data-state", "done")
-    expect(card_in(output).locator(".acp-tool-call[data-kind=edit]")).to_have_attribute("data-status", "failed")
+    expect(card_in(output).locator(".acp-tool-call[data-kind=edit]")).to_have_attribute(
+        "data-status", "failed"
+    )
     assert output.locator(".jp-OutputArea-child").count() == 1
     assert len(json.loads(notebook.printed(2))) == 2
     assert notebook.errors == []

@@ -1,0 +1,53 @@
+"""The documentation says what is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from acp_jupyter import errors
+from acp_jupyter.magics import parser
+from acp_jupyter.magics.commands import COMMANDS
+from acp_jupyter.session.policy import POLICIES
+
+from .help import FILE, help_markdown
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_the_help_page_is_what_the_code_prints() -> None:
+    assert FILE.read_text("utf-8") == help_markdown(), "write it anew: python -m tests.docs.help"
+
+
+def test_every_command_has_its_function_and_its_help() -> None:
+    assert list(COMMANDS) == parser.commands()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_within_the_project_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_policy_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert [name for name in POLICIES if f"`{name}`" not in readme] == []
+
+
+def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
+    drawn = re.findall(r"(?:├──|└──) (\w+)", errors.__doc__ or "")
+    real = [
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and value is not errors.AcpError
+    ]
+    assert sorted(drawn) == sorted(name for name in real if name != "Any")
+
+
+def test_every_make_target_of_the_documents_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = {one for page in PAGES for one in re.findall(r"`?make ([a-z-]+)`", page.read_text("utf-8"))}
+    assert named - targets == set()
