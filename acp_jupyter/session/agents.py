@@ -90,6 +90,8 @@ _BUILT_IN = (
         command="gemini",
         args=("--acp",),
         install="npm install -g @google/gemini-cli",
+        # 0.61.0 takes our "not found" for a failure and never writes a new file; without, it asks and writes
+        client_fs=False,
     ),
     AgentSpec(
         name="opencode",
