@@ -64,7 +64,10 @@ def _within(path: str, roots: Roots) -> Path:
         raise RequestError(_INVALID, f"{path} is not an absolute path")
     if not roots.holds(path):
         raise RequestError(_INVALID, f"{path} is outside the session's directories")
-    return Path(os.path.realpath(path))
+    real = Path(os.path.realpath(path))
+    if os.path.islink(real):  # noqa: PTH114  # Path.is_symlink raises for a name that is too long
+        raise RequestError(_INVALID, f"{path} is a link that leads nowhere")
+    return real
 
 
 def _read(path: Path) -> bytes:

@@ -46,16 +46,19 @@ class Link:
         connection_client: Serves what the agent asks.
         spec: Its entry.
         on_frame: Sees every message, both ways.
+        on_lost: Called where the agent ended the connection, and not we.
     """
 
-    def __init__(
+    def __init__(  # one place makes it
         self,
         process: AgentProcess,
         connection_client: Client,
         spec: AgentSpec,
         on_frame: Callable[[str, Any], None],
+        on_lost: Callable[[], None],
     ) -> None:
         self.process = process
+        self._on_lost = on_lost
         self.lost = False
         self.connection = Connection(
             process,
@@ -101,8 +104,10 @@ class Link:
         await self.connection.close()
         await self.process.stop()
 
-    def _closed(self, _reason: object) -> None:
+    def _closed(self, reason: errors.AcpError) -> None:
         self.lost = True
+        if not isinstance(reason, errors.ConnectionClosed):
+            self._on_lost()
 
 
 async def start_agent(spec: AgentSpec, roots: Roots, watcher: Watcher | None) -> AgentProcess:

@@ -137,6 +137,7 @@ class Session:
         self._link: Link | None = None
         self._process: AgentProcess | None = None
         self._playing: asyncio.Task[None] | None = None
+        self._ending: asyncio.Future[None] | None = None  # the loop itself holds tasks weakly
         self._line = Line(limits.cancel_grace_s)
         self._tasks: dict[str, asyncio.Task[Any] | None] = {}
         self._terminals = Terminals(self._apply, self._the_roots, watcher)
@@ -404,7 +405,7 @@ class Session:
         self._forget_the_agents_session()
         roots = self._the_roots()
         self._process = await start_agent(self.spec, roots, self._watcher)
-        link = Link(self._process, self._client, self.spec, self._log)
+        link = Link(self._process, self._client, self.spec, self._log, self._lost)
         try:
             await link.open_session(
                 roots, self._limits.start_s, on_opened=lambda answer: self._opened(turn, link, answer)
@@ -473,8 +474,15 @@ class Session:
         elif playing is not None:  # it is still starting
             playing.cancel()
             await asyncio.wait([playing])
-        ending = [self._process.stop()] if self._process is not None else []
-        await asyncio.gather(*ending, self._terminals.release_all())
+        await self._end_processes()
+
+    def _lost(self) -> None:
+        """The agent is gone, or deaf: what it has started goes too, now and not at the next prompt."""
+        self._ending = asyncio.ensure_future(self._end_processes())
+
+    async def _end_processes(self) -> None:
+        agent = [self._process.stop()] if self._process is not None else []
+        await asyncio.gather(*agent, self._terminals.release_all())
 
     def _the_roots(self) -> Roots:
         if self.roots is None:

@@ -60,7 +60,8 @@ class Bench:
 
     def recorded(self, index: int = 0, direction: str = "c2a") -> list[dict[str, Any]]:
         """What went over the wire, as the agent saw it."""
-        lines = self.record_of(index).read_text().splitlines()
+        file = self.record_of(index)
+        lines = file.read_text().splitlines() if file.exists() else []
         entries = [json.loads(line) for line in lines]
         return [entry["msg"] for entry in entries if entry["dir"] == direction]
 
@@ -115,11 +116,20 @@ def alive(pid: int) -> bool:
     return pid in reaper.snapshot()
 
 
-def gone(pid: int, timeout_s: float = 5.0) -> bool:
-    """Wait for the end of a process that is not ours to wait for."""
+def soon(condition: Callable[[], Any], timeout_s: float = TIMEOUT_S) -> bool:
+    """Wait for what no event tells: something about a process or a file."""
     deadline = time.monotonic() + timeout_s
-    while alive(pid):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
     return True
+
+
+def gone(pid: int) -> bool:
+    """Wait for the end of a process that is not ours to wait for."""
+    return soon(lambda: not alive(pid), 5)
+
+
+def descriptors() -> int:
+    """How many files this process has open."""
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
