@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 from playwright.sync_api import expect
 
+from ..notebook.kernels import REPOSITORY, kernel_python  # noqa: TID252  # tests are no installed package
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -81,6 +83,7 @@ class Server:
         (quiet / "notification.jupyterlab-settings").write_text(
             '{"fetchNews": "false", "checkForUpdates": false}'
         )
+        self._write_kernel()
         log = (self._home / "server.log").open("wb")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", *options],
@@ -102,6 +105,18 @@ class Server:
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(10)
+
+    def _write_kernel(self) -> None:
+        """The tested interpreter's kernel, which finds the package in this checkout."""
+        spec = {
+            "argv": [kernel_python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            "display_name": "Python 3",
+            "language": "python",
+            "env": {"PYTHONPATH": str(REPOSITORY)},
+        }
+        folder = self._home / "data" / "kernels" / "python3"
+        folder.mkdir(parents=True)
+        (folder / "kernel.json").write_text(json.dumps(spec))
 
     def url(self, path: str) -> str:
         """Return the address of a page of the server."""

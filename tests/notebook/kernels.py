@@ -152,6 +152,10 @@ class Kernel:
         (reply,) = answers(self.replies, msg_id)
         return reply
 
+    def settle(self) -> None:
+        """Let the kernel leave the abort of its queue: 6.17.1 aborts also what comes within that instant."""
+        self.reply(self.send("kernel_info_request", {}))
+
     def idle(self, msg_id: str) -> bool:
         """Whether the kernel has said that it is done with a message."""
         return "idle" in self.states(msg_id)

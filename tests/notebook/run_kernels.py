@@ -1,9 +1,10 @@
-"""Run the tests of the shell pump against other releases of ipykernel, one after the other.
+"""Run the kernel tests against other releases of ipykernel, one after the other.
 
     python -m tests.notebook.run_kernels [VERSION...]
 
 Each release gets an environment under `.venvs/`, with the newest of everything else that it admits: even
-6.17.1 needs no further pin (pyzmq 27.3, tornado 6.6, jupyter_client 8.10, IPython 9.18).
+6.17.1 needs no further pin (pyzmq 27.3, tornado 6.6, jupyter_client 8.10, IPython 9.18). On the first and the
+last of those named, the scene is played in JupyterLab too.
 """
 
 from __future__ import annotations
@@ -25,17 +26,21 @@ else:
 VERSIONS = ("6.17.1", "6.29.5", "6.31.0", "7.0.1", "7.3.0", "7.4.0")
 
 
+TESTS = ["tests/notebook/test_pump.py", "tests/notebook/test_magic.py"]
+IN_LAB = ["tests/browser/test_scene.py"]
+
+
 def requirements(version: str) -> list[str]:
     """Return what a tested kernel needs, the package's own requirements among it."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return [f"ipykernel=={version}", *project["dependencies"], "nest-asyncio", "nest-asyncio2"]
 
 
-def test(version: str) -> tuple[bool, str]:
+def test(version: str, tests: list[str]) -> tuple[bool, str]:
     """Test one release; return whether it passed, and pytest's summary."""
     python = make_environment(f"ipykernel-{version}", requirements(version))
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "tests/notebook/test_pump.py"],
+        [sys.executable, "-m", "pytest", "-q", *tests],
         cwd=REPOSITORY,
         env=os.environ | {"ACP_TEST_KERNEL_PYTHON": str(python)},
         stdout=subprocess.PIPE,
@@ -49,11 +54,11 @@ def test(version: str) -> tuple[bool, str]:
 
 def main() -> int:
     """Test the releases named on the command line, or all, and print a table."""
-    parser = argparse.ArgumentParser(
-        description="Run the tests of the shell pump against releases of ipykernel."
-    )
+    parser = argparse.ArgumentParser(description="Run the kernel tests against releases of ipykernel.")
     parser.add_argument("versions", nargs="*", default=VERSIONS, metavar="VERSION")
-    results = {version: test(version) for version in parser.parse_args().versions}
+    versions: list[str] = parser.parse_args().versions
+    ends = {versions[0], versions[-1]}
+    results = {version: test(version, TESTS + (IN_LAB if version in ends else [])) for version in versions}
     sys.stdout.write("ipykernel  result\n")
     for version, (passed, summary) in results.items():
         sys.stdout.write(f"{version:9}  {'ok    ' if passed else 'FAILED'}  {summary}\n")

@@ -126,7 +126,9 @@ def interrupt(notebook: FrontEnd, cell: str) -> float:
     begun = time.monotonic()
     notebook.manager.interrupt_kernel()
     assert notebook.status(cell, timeout_s=10) == "error"
-    return time.monotonic() - begun
+    took = time.monotonic() - begun
+    notebook.settle()
+    return took
 
 
 @pytest.mark.parametrize("waiting", [False, True], ids=["streaming", "a permission waits"])

@@ -73,10 +73,6 @@ class Notebook(Kernel):
     def wait_in(self, cell: str) -> None:
         self.until(lambda: "waiting" in self.printed(cell))
 
-    def settle(self) -> None:
-        """Let the kernel leave the abort of its queue: 6.17.1 aborts also what comes within that instant."""
-        self.reply(self.send("kernel_info_request", {}))
-
     def click(self, value: object, *, subshell_id: str | None = None) -> str:
         header = {"subshell_id": subshell_id} if subshell_id else None
         return self.send("comm_msg", {"comm_id": self.comm_id, "data": {"click": value}}, header=header)
