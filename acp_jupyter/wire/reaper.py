@@ -1,13 +1,14 @@
 """Finds process trees and ends them; run as a program, it does so when the kernel is gone.
 
-    python -I -S reaper.py KERNEL_PID     lines on stdin: +PID watch, -PID forget, !PID end it now and forget
+    python -I -S reaper.py KERNEL_PID
+    lines on stdin: +PID watch, -PID forget, !PID end it now and forget, . end all and exit
 
 It imports nothing of ours, so that the program starts fast and stands alone. A tree is more than parents and
 children: a process whose parent has died belongs to process 1, so families are remembered while they live,
 and grow by parent, by process group and by session. A start time beside each pid guards against reuse.
 
-The program acts on the end of its stdin *or* on a changed parent id: a child that the kernel forked keeps the
-pipe open. https://agentclientprotocol.com/protocol/transports
+The program acts on the end of its stdin, on ``.`` *or* on a changed parent id: a child that the kernel forked
+keeps the pipe open. https://agentclientprotocol.com/protocol/transports
 """
 
 from __future__ import annotations
@@ -156,10 +157,14 @@ class _Watch:
         self._families: dict[int, Family] = {}
         self._unread = b""
         self._next_look = 0.0
+        self.over = False
 
     def obey(self, data: bytes) -> None:
         *lines, self._unread = (self._unread + data).split(b"\n")
         for line in lines:
+            if line == b".":
+                self.over = True
+                return
             verb, pid = line[:1], int(line[1:])
             if verb == b"+":
                 self._families[pid] = family({pid: None}, snapshot())
@@ -190,10 +195,9 @@ def _finish(known: Family, term_s: float) -> None:
 def main(kernel_pid: int) -> None:
     """Watch until the kernel is gone, end what it left, and exit."""
     watch = _Watch()
-    while True:
-        gone = (
-            os.getppid() != kernel_pid
-        )  # it may have died while we started: its orders are read all the same
+    while not watch.over:
+        # it may have died while we started: its orders are read all the same
+        gone = os.getppid() != kernel_pid
         readable, _, _ = select.select([0], [], [], 0 if gone else _POLL_S)
         data = os.read(0, 65536) if readable else b""
         if data:

@@ -45,7 +45,7 @@ class Watcher:
         """
         with self._lock:
             self._pids.add(pid)
-            self._tell("+", pid)
+            self._tell(f"+{pid}")
 
     def remove(self, pid: int) -> None:
         """Forget a process and its tree: it will not be touched."""
@@ -56,38 +56,37 @@ class Watcher:
         self._drop("!", pid)
 
     def close(self) -> None:
-        """End the watcher; what is still watched is ended first."""
+        """End the watcher; what is still watched is ended first. The next `add` starts another."""
         with self._lock:
-            process, self._process = self._process, None
+            if self._process is not None and os.getpid() == self._owner:
+                self._tell(".")  # the end of its stdin is not enough: a forked child may hold it open
+                _close_stdin(self._process)
+                try:
+                    self._process.wait(_END_S)
+                except subprocess.TimeoutExpired:
+                    _log.warning("the watcher process %d is still ending agents", self._process.pid)
+            self._process = None
             self._pids.clear()
-            if process is None or os.getpid() != self._owner:
-                return
-            _close_stdin(process)
-            try:
-                process.wait(_END_S)
-            except subprocess.TimeoutExpired:
-                _log.warning("the watcher process %d is still ending agents", process.pid)
 
     def _drop(self, verb: str, pid: int) -> None:
         with self._lock:
             if pid in self._pids:
-                self._tell(verb, pid)
+                self._tell(f"{verb}{pid}")
                 self._pids.discard(pid)
 
-    def _tell(self, verb: str, pid: int) -> None:
+    def _tell(self, order: str) -> None:
         # a child that the kernel forked holds a copy of us; it is not the one to speak
         if sys.platform == "win32" or os.getpid() != self._owner:
             return
-        order = f"{verb}{pid}\n"
         try:
             if self._process:
-                _write(self._process, order)
+                _write(self._process, [order])
                 return
         except OSError:
             _log.warning("the watcher process died and is started again")
             _bury(self._process)
         self._process = _start(self._owner)
-        _write(self._process, "".join(f"+{watched}\n" for watched in sorted(self._pids)) + order)
+        _write(self._process, [*(f"+{watched}" for watched in sorted(self._pids)), order])
 
 
 def _start(owner: int) -> subprocess.Popen[bytes]:
@@ -115,9 +114,9 @@ def _bury(process: subprocess.Popen[bytes] | None) -> None:
         process.wait()
 
 
-def _write(process: subprocess.Popen[bytes], text: str) -> None:
+def _write(process: subprocess.Popen[bytes], orders: list[str]) -> None:
     if process.stdin:
-        process.stdin.write(text.encode())
+        process.stdin.write("".join(f"{order}\n" for order in orders).encode())
 
 
 def _close_stdin(process: subprocess.Popen[bytes]) -> None:

@@ -162,6 +162,34 @@ def test_close_ends_what_is_watched_and_nothing_else() -> None:
             process.wait()
 
 
+def test_close_does_not_wait_for_a_forked_child_that_holds_the_pipe() -> None:
+    watched = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True)
+    watcher = Watcher()
+    watcher.add(watched.pid)
+    pid = watcher.pid
+    assert pid is not None
+    stdin = watcher._process and watcher._process.stdin
+    assert stdin
+    with os.fdopen(os.dup(stdin.fileno()), "wb"):  # what a fork leaves behind
+        begun = time.monotonic()
+        watcher.close()
+        assert time.monotonic() - begun < 2
+        assert not alive(pid)
+    assert watched.wait(5) == -signal.SIGTERM
+
+
+def test_close_ends_what_was_watched_by_a_watcher_that_died() -> None:
+    watched = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True)
+    watcher = Watcher()
+    watcher.add(watched.pid)
+    dead = watcher.pid
+    assert dead is not None
+    os.kill(dead, signal.SIGKILL)
+    wait_for(lambda: not alive(dead))
+    watcher.close()
+    assert watched.wait(5) == -signal.SIGTERM
+
+
 def test_end_kills_at_once() -> None:
     watcher = Watcher()
     with subprocess.Popen(
