@@ -145,8 +145,10 @@ class AgentProcess:
                 exit_code=self.returncode,
             )
 
-    async def stop(self, grace_s: float = 1.0, term_s: float = 1.5) -> None:
+    async def stop(self, grace_s: float = 0.75, term_s: float = 1.0) -> None:
         """End it and its whole tree: end of input, then TERM, then KILL; in under 5 s, however often called.
+
+        By default KILL comes before the 2.5 s are over that jupyter_client gives a kernel to leave by itself.
 
         Args:
             grace_s: How long it may take to leave by itself after the end of its input.
