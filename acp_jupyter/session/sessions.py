@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 from typing import TYPE_CHECKING
 
 from acp_jupyter.errors import UsageError
@@ -31,6 +32,7 @@ class Sessions:
         self._present = present
         self._by_name: dict[str, Session] = {}
         self._current: Session | None = None
+        self._owner = os.getpid()
         atexit.register(self.close)
 
     @property
@@ -66,13 +68,19 @@ class Sessions:
         return self._current
 
     def stop_all(self) -> None:
-        """End every agent."""
-        for session in self.all():
-            if session.pid is not None:
-                session.stop()
+        """End every agent, what any has left behind, and the watcher; the next prompt starts afresh."""
+        try:
+            for session in self.all():
+                if session.pid is not None:
+                    session.stop()
+        finally:
+            self._watcher.close()
 
     def close(self) -> None:
-        """End every agent, the watcher and the loop."""
-        self.stop_all()
-        self._watcher.close()
-        self.loop.close()
+        """End every agent, the watcher and the loop; does nothing in a child that the kernel forked."""
+        if os.getpid() != self._owner:
+            return
+        try:
+            self.stop_all()
+        finally:
+            self.loop.close()
