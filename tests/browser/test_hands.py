@@ -1,0 +1,96 @@
+"""What a person does besides clicking a button: the keyboard, Stop, the interrupt, a look into raw values."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from .test_scene import CELLS, card_in, wait_for_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Locator
+
+    from .lab import Notebook
+
+pytestmark = pytest.mark.browser
+
+FOCUSED = "selector => document.activeElement?.closest(selector) !== null"
+
+
+def asked(notebook: Notebook) -> tuple[Locator, Locator]:
+    notebook.run(0)
+    notebook.ended(0)
+    output = notebook.run(1)
+    return output, wait_for_request(card_in(output))
+
+
+def test_the_keyboard_alone_allows_and_rejects(open_notebook: Callable[..., Notebook]) -> None:
+    notebook = open_notebook(CELLS)
+    output, _ = asked(notebook)
+    page = notebook.page
+    assert not page.evaluate(FOCUSED, ".acp-turn"), "the card takes no focus by itself"
+    page.keyboard.press("Escape")
+    for _ in range(120):
+        if page.evaluate(FOCUSED, ".acp-permission button[data-kind=allow_once]"):
+            break
+        page.keyboard.press("Tab")
+    else:
+        pytest.fail("Tab never reaches the button")
+    page.keyboard.press("Enter")
+    run = output.locator(".acp-tool-call[data-kind=execute] .acp-permission[data-state=open]")
+    expect(run).to_be_visible()
+    run.get_by_role("button", name="Reject").focus()
+    page.keyboard.press("r")
+    notebook.ended(1)
+    decided = output.locator(".acp-permission")
+    expect(decided.first).to_contain_text("Allowed once by you")
+    expect(decided.last).to_contain_text("Rejected")
+    assert page.locator(".jp-Notebook .jp-CodeCell").count() == len(CELLS), (
+        "no shortcut of the notebook fired"
+    )
+
+
+@pytest.mark.parametrize("by", ["Stop", "interrupt"])
+def test_stopping_while_a_request_waits(open_notebook: Callable[..., Notebook], by: str) -> None:
+    notebook = open_notebook(
+        [
+            *CELLS[:2],
+            "import acp_jupyter\ns = acp_jupyter.get_session()\nprint(s.pid, s.turn.state)",
+            "%%acp -o t --approve allow-once-all\nOnce more.",
+            "print(s.pid, s.turn.state)",
+        ]
+    )
+    output, _ = asked(notebook)
+    begun = time.monotonic()
+    if by == "Stop":
+        output.locator(".acp-stop").click()
+    else:
+        notebook.interrupt()
+    notebook.ended(1)
+    assert time.monotonic() - begun < 3
+    expect(output).to_contain_text("KeyboardInterrupt")
+    expect(card_in(output)).to_have_attribute("data-state", "cancelled")
+    assert output.locator(".acp-permission button").count() == 0
+    pid, state = notebook.printed(2).split()
+    assert state == "cancelled"
+    notebook.run(3)
+    notebook.ended(3)
+    assert notebook.printed(4).split() == [pid, "done"]
+
+
+def test_raw_input_opens_as_a_tree_with_the_expression_that_yields_it(
+    open_notebook: Callable[..., Notebook],
+) -> None:
+    notebook = open_notebook(CELLS)
+    output, request = asked(notebook)
+    edit = output.locator(".acp-tool-call[data-kind=edit]")
+    edit.get_by_role("tab", name="Raw input").click()
+    expect(edit.locator(".acp-raw")).to_contain_text("turn.tool_calls[1].raw_input")
+    expect(edit.locator(".acp-raw")).to_contain_text('"path"')
+    request.get_by_role("button", name="Reject").click()
+    notebook.ended(1)
