@@ -7,6 +7,7 @@ import { TurnView } from './card/turn';
 import { readTurn } from './document';
 import { Link } from './live';
 import { uiOf } from './page';
+import { guardShortcuts } from './shortcuts';
 import { TurnStore } from './store';
 import { ensureStyle } from './style';
 import type { Model } from './types';
@@ -16,6 +17,7 @@ export type Dispose = () => void;
 
 function place(el: Element): HTMLElement {
   ensureStyle(el);
+  guardShortcuts();
   const root = document.createElement('div');
   root.className = 'acp-root';
   el.append(root);

@@ -81,7 +81,18 @@ describe('a request', () => {
     press($(el, '.acp-stop'), 'a');
     press(document.body, 'a');
     expect(kernel.received).toHaveLength(1);
-    expect($(el, '.acp-turn').dataset.lmSuppressShortcuts).toBe('true');
+  });
+
+  it('plain keys are kept from the notebook, on the focused element itself; keys with a modifier are not', async () => {
+    const { el } = await live(asking());
+    const button = options(el)[0] as HTMLButtonElement;
+    const marked = (): boolean[] => [button, $(el, '.acp-turn')].map(node => node.hasAttribute('data-lm-suppress-shortcuts'));
+    press(button, 'b');
+    expect(marked()).toEqual([true, true]);
+    press(button, 's', { ctrlKey: true });
+    expect(marked()).toEqual([false, false]);
+    press(button, 'd');
+    expect(marked()).toEqual([true, true]);
   });
 
   it('shows the whole command, whatever the title or the kind says', async () => {

@@ -29,11 +29,12 @@ export function Header({ open, focus }: Props): JSX.Element {
       {turn.mode ? <span class="acp-pill acp-mode" title="the agent’s mode"><Seen text={turn.mode.name || turn.mode.id} /></span> : null}
       {models.map(option => <span key={option.id} class="acp-pill" title={option.name}><Seen text={option.value} /></span>)}
       <StateWords turn={turn} live={live} />
-      <span class="acp-grow" />
-      {live && open.length > 1 ? <Queue open={open} focus={focus} /> : null}
-      {running && live ? <Elapsed turn={turn} /> : null}
-      {turn.usage ? <Meter usage={turn.usage} /> : null}
-      {running && live ? <Stop requested={turn.cancel_requested === true} /> : null}
+      <span class="acp-header-end">
+        {live && open.length > 1 ? <Queue open={open} focus={focus} /> : null}
+        {running && live ? <Elapsed turn={turn} /> : null}
+        {turn.usage ? <Meter usage={turn.usage} /> : null}
+        {running && live ? <Stop requested={turn.cancel_requested === true} /> : null}
+      </span>
     </div>
   );
 }
