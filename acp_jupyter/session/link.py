@@ -104,10 +104,17 @@ class Link:
         await self.connection.close()
         await self.process.stop()
 
-    def _closed(self, reason: errors.AcpError) -> None:
-        self.lost = True
-        if not isinstance(reason, errors.ConnectionClosed):
+    def give_up(self) -> None:
+        """Use it no more: the agent cannot be reached."""
+        if not self.lost:
+            self.lost = True
             self._on_lost()
+
+    def _closed(self, reason: errors.AcpError) -> None:
+        if isinstance(reason, errors.ConnectionClosed):
+            self.lost = True
+        else:
+            self.give_up()
 
 
 async def start_agent(spec: AgentSpec, roots: Roots, watcher: Watcher | None) -> AgentProcess:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
 T = TypeVar("T")
+_LEAVE_S = 1.0
 
 
 class LoopThread:
@@ -49,12 +50,23 @@ class LoopThread:
         return self.submit(coroutine).result(timeout_s)
 
     def close(self) -> None:
-        """Stop the loop and end its thread; what still runs on it is dropped."""
+        """Cancel what still runs on the loop, stop it, and end its thread."""
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout=2)
+        asyncio.run_coroutine_threadsafe(_cancel_the_rest(), loop).add_done_callback(
+            lambda _done: loop.call_soon_threadsafe(loop.stop)
+        )
+        thread.join(timeout=2 * _LEAVE_S)
         if not thread.is_alive():
             loop.close()
+
+
+async def _cancel_the_rest() -> None:
+    """Whoever waits for one of these in another thread gets an answer."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    if rest:
+        await asyncio.wait(rest, timeout=_LEAVE_S)

@@ -380,6 +380,9 @@ class Session:
             await link.connection.prompt(
                 str(self.session_id), turn.prompt, on_end=lambda response: self._ended(turn, response)
             )
+        except errors.AgentExited:  # also where it lives and no longer reads
+            link.give_up()
+            raise
         except (errors.RequestFailed, errors.ConnectionClosed):
             if turn.ended:  # by an answer that is no object: it ended all the same
                 return
