@@ -1,0 +1,224 @@
+"""The agent's ``session/update``: a function for each kind.
+
+See https://agentclientprotocol.com/protocol/prompt-turn. What is malformed, or of a kind that we do not know,
+is kept raw in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from acp_jupyter.model.content import as_dict, as_int, as_list, as_text
+from acp_jupyter.model.merge import apply_tool_call
+from acp_jupyter.model.state import Change, SessionState
+from acp_jupyter.model.text import Text
+from acp_jupyter.model.timeline import HEAD, place, refresh_head, keep_raw
+from acp_jupyter.model.turn import (
+    Compaction,
+    ContentPart,
+    Message,
+    ModeChange,
+    Notice,
+    PlanEntry,
+    PlanMark,
+    Thought,
+    Turn,
+    UnknownUpdate,
+    Usage,
+)
+
+
+def apply_update(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
+    """Apply one update, whatever it holds."""
+    kind = as_text(update.get("sessionUpdate"))
+    if kind in _OF_THE_SESSION:
+        return _OF_THE_SESSION[kind](state, update, at)
+    turn = state.turn
+    if turn is None:
+        state.stray.append(update)
+        return []
+    apply = _OF_THE_TURN.get(kind or "")
+    changes = apply(turn, update, at) if apply else None
+    return place(turn, UnknownUpdate(kind, update), at) if changes is None else changes
+
+
+def _chunk(turn: Turn, update: dict[str, Any], at: float) -> list[Change] | None:
+    block = as_dict(update.get("content"))
+    message_id = as_text(update.get("messageId"))
+    role = {"user_message_chunk": "user", "agent_thought_chunk": "thought"}.get(
+        update["sessionUpdate"], "agent"
+    )
+    if not block:
+        return None
+    text = as_text(block.get("text")) if block.get("type") == "text" else None
+    if text is None:
+        return place(turn, ContentPart(role, block, message_id), at)
+    if role == "user" and _is_echo(turn, text):
+        return []
+    return _append(turn, role, message_id, text, at)
+
+
+def _append(turn: Turn, role: str, message_id: str | None, text: str, at: float) -> list[Change]:
+    index = _running_item(turn, role, message_id)
+    if index is not None:
+        item = turn.items[index]
+        assert isinstance(item, Message | Thought)  # noqa: S101  # _running_item looks for just these
+        item.text.append(text)
+        return [Change(turn, ("items", index))]
+    if role == "thought":
+        return place(turn, Thought(Text(text), message_id, started_at=at, late=turn.ended), at)
+    return place(turn, Message(role, Text(text), message_id, late=turn.ended), at)
+
+
+def _running_item(turn: Turn, role: str, message_id: str | None) -> int | None:
+    """Return the index of the item that a chunk continues: by its id anywhere, without one only the last."""
+    start = 0 if message_id is not None else max(0, len(turn.items) - 1)
+    for index in range(len(turn.items) - 1, start - 1, -1):
+        item = turn.items[index]
+        if not isinstance(item, Message | Thought) or item.late != turn.ended:
+            continue
+        same_role = (role == "thought") if isinstance(item, Thought) else (item.role == role)
+        if same_role and item.message_id == message_id:
+            return index
+    return None
+
+
+def _is_echo(turn: Turn, text: str) -> bool:
+    """Whether the agent repeats the prompt back to us, as one does; each chunk consumes its part of it."""
+    if turn.ended or turn.phase != "running":
+        return False
+    prompt = "".join(str(block.get("text", "")) for block in turn.prompt)
+    if not prompt.startswith(text, turn.echoed):
+        return False
+    turn.echoed += len(text)
+    return True
+
+
+def _plan(turn: Turn, update: dict[str, Any], at: float) -> list[Change] | None:
+    raw = update.get("entries")
+    if not isinstance(raw, list):
+        return None
+    new = "default" not in turn.plans
+    entries = [as_dict(entry) for entry in as_list(update["entries"])]
+    turn.plans["default"] = [
+        PlanEntry(
+            str(entry["content"]),
+            as_text(entry.get("priority")) or "medium",
+            as_text(entry.get("status")) or "pending",
+        )
+        for entry in entries
+        if "content" in entry
+    ]
+    placed = place(turn, PlanMark("default"), at) if new else []
+    return [*placed, Change(turn, ("plans", "default"))]
+
+
+def _notice(turn: Turn, update: dict[str, Any], at: float) -> list[Change] | None:
+    title = as_text(update.get("title"))
+    if not title:
+        return None
+    severity = as_text(update.get("severity")) or "info"
+    return place(turn, Notice(severity, title, as_text(update.get("description"))), at)
+
+
+def _compaction(turn: Turn, update: dict[str, Any], at: float) -> list[Change] | None:
+    compaction_id = as_text(update.get("compactionId"))
+    if compaction_id is None:
+        return None
+    index = next(
+        (
+            i
+            for i, item in enumerate(turn.items)
+            if isinstance(item, Compaction) and item.compaction_id == compaction_id
+        ),
+        None,
+    )
+    if index is None:
+        item = Compaction(compaction_id)
+        changes = place(turn, item, at)
+    else:
+        found = turn.items[index]
+        assert isinstance(found, Compaction)  # noqa: S101  # just found as one
+        item, changes = found, [Change(turn, ("items", index))]
+    if update["sessionUpdate"] == "compaction_summary_chunk":
+        block = as_dict(update.get("content"))
+        item.summary += [block] if block else []
+        return changes
+    item.status = as_text(update.get("status")) or item.status
+    # The three states of the specification: left out keeps, null clears, a value replaces.
+    if "summary" in update:
+        item.summary = [as_dict(block) for block in as_list(update["summary"]) if as_dict(block)]
+    if "error" in update:
+        item.error = as_text(update["error"])
+    return changes
+
+
+def _usage(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
+    turn = state.turn
+    used, size = as_int(update.get("used")), as_int(update.get("size"))
+    if turn is None or used is None or size is None:
+        return keep_raw(state, update, at)
+    cost = as_dict(update.get("cost"))
+    turn.usage = Usage(used, size, cost if "amount" in cost else None)
+    return [Change(turn, HEAD)]
+
+
+def _commands(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
+    if not isinstance(update.get("availableCommands"), list):
+        return keep_raw(state, update, at)
+    commands = [as_dict(command) for command in as_list(update["availableCommands"])]
+    state.commands = [
+        {"name": str(command["name"]), "description": str(command.get("description") or "")}
+        for command in commands
+        if "name" in command
+    ]
+    return refresh_head(state)
+
+
+def _mode(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
+    # The schema says currentModeId, an example in the documentation modeId.
+    mode_id = as_text(update.get("currentModeId")) or as_text(update.get("modeId"))
+    if mode_id is None:
+        return keep_raw(state, update, at)
+    changed, state.mode_id = state.mode_id != mode_id, mode_id
+    turn = state.turn
+    if turn is None or not changed:
+        return refresh_head(state)
+    placed = place(turn, ModeChange(mode_id, state.modes.get(mode_id, mode_id)), at)
+    return [*refresh_head(state), *placed]
+
+
+def _config(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
+    if not isinstance(update.get("configOptions"), list):
+        return keep_raw(state, update, at)
+    state.config_options = [as_dict(option) for option in as_list(update["configOptions"]) if as_dict(option)]
+    return refresh_head(state)
+
+
+def _info(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:  # noqa: ARG001  # one signature for all
+    if "title" in update:
+        state.title = as_text(update["title"])
+    if "updatedAt" in update:
+        state.updated_at = as_text(update["updatedAt"])
+    return refresh_head(state)
+
+
+_OF_THE_SESSION: dict[str | None, Callable[[SessionState, dict[str, Any], float], list[Change]]] = {
+    "tool_call": apply_tool_call,
+    "tool_call_update": apply_tool_call,
+    "available_commands_update": _commands,
+    "current_mode_update": _mode,
+    "config_option_update": _config,
+    "session_info_update": _info,
+    "usage_update": _usage,
+}
+_OF_THE_TURN: dict[str, Callable[[Turn, dict[str, Any], float], list[Change] | None]] = {
+    "user_message_chunk": _chunk,
+    "agent_message_chunk": _chunk,
+    "agent_thought_chunk": _chunk,
+    "plan": _plan,
+    "notice": _notice,
+    "compaction_update": _compaction,
+    "compaction_summary_chunk": _compaction,
+}
