@@ -2,8 +2,8 @@
 
     python tests/agents/install.py
 
-fast-agent wants Python 3.12 or newer: the interpreter that runs this is used where it is new enough, else one
-found on PATH, in pyenv's folder, or named by ``$AGENTS_PYTHON``. A second run with the same pins does nothing.
+fast-agent wants Python 3.12 or newer: ``$AGENTS_PYTHON``, the interpreter that runs this, or one found on
+PATH or in pyenv's folder, whichever is the first new enough. A second run with the same pins does nothing.
 """
 
 from __future__ import annotations

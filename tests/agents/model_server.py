@@ -1,7 +1,7 @@
 """A model that plays scenes: OpenAI's chat completions on loopback, as far as the agents under test need it.
 
-A prompt names its scene, ``Play the scene: write.``. What the model says next follows from the conversation that
-each request carries, so that retries and requests beside the turn (a title, say) cannot upset it.
+A prompt names its scene, ``Play the scene: write.``. What the model says next follows from the conversation
+that each request carries, so that retries and requests beside the turn (a title, say) cannot upset it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class ModelServer:
             "text": [_Say(ANSWER)],
             "write": [_Say("I write the file.", call), _Say(DONE)],
             "shell": [_Say("I run the command.", _Call("shell", (COMMAND, "Say two words"))), _Say(DONE)],
-            "slow": [_Say("word " * _SLOW_WORDS, step_s=_SLOW_STEP_S)],
+            # Different words: fast-agent was seen to take a chunk equal to the last one for the same.
+            "slow": [_Say(" ".join(f"word{n}" for n in range(_SLOW_WORDS)), step_s=_SLOW_STEP_S)],
         }
         self.closing = threading.Event()
         self.complaints: list[str] = []
@@ -79,7 +80,8 @@ class ModelServer:
 
     def reply(self, request: dict[str, Any]) -> tuple[_Say, dict[str, Any] | None]:
         """Return what to say to a request, and the tool call that goes with it."""
-        tools = {tool["function"]["name"] for tool in request.get("tools") or []}
+        offered: list[dict[str, Any]] = request.get("tools") or []
+        tools: set[str] = {tool["function"]["name"] for tool in offered}
         scene, calls_made = _where_we_are(request["messages"])
         if scene is None or not tools:
             return _Say("A title"), None
@@ -91,7 +93,7 @@ class ModelServer:
         name = next((name for name in _TOOLS[call.intent] if name in tools), None)
         if name is None:
             raise LookupError(f"no tool for {call.intent} among {sorted(tools)}")
-        arguments = dict(zip(_TOOLS[call.intent][name], call.values))  # noqa: B905  # strict= needs no 3.10, but a tool may want fewer
+        arguments = dict(zip(_TOOLS[call.intent][name], call.values, strict=False))  # a tool may want fewer
         return {"name": name, "arguments": json.dumps(arguments)}
 
 
@@ -113,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
     def model(self) -> ModelServer:
         return self.server.model  # type: ignore[attr-defined]  # set by `ModelServer`
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the library's signature
         """Say nothing: the agents' requests are no test's business."""
 
     def do_GET(self) -> None:

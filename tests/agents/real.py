@@ -6,12 +6,15 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING, NamedTuple
 
 from acp_jupyter.session.sessions import Sessions
-from tests.agents import install
-from tests.agents.model_server import MODEL
+
+from . import install
+from .model_server import MODEL
+
+if TYPE_CHECKING:
+    import pytest
 
 AGENTS = ("opencode", "fast-agent", "agentao")
 
@@ -28,18 +31,24 @@ def set_up(agent: str, url: str, monkeypatch: pytest.MonkeyPatch, *, careful: bo
     """
     monkeypatch.setenv("PATH", f"{install.PROGRAMS}{os.pathsep}{os.environ['PATH']}")
     sessions = Sessions()
-    _SET_UP[agent](Path(os.environ["HOME"]), url, monkeypatch, sessions, careful)
+    _SET_UP[agent](_Place(Path(os.environ["HOME"]), url, monkeypatch, sessions, careful))
     return sessions
 
 
-def _opencode(
-    home: Path, url: str, monkeypatch: pytest.MonkeyPatch, _sessions: Sessions, careful: bool
-) -> None:
+class _Place(NamedTuple):
+    home: Path
+    url: str
+    monkeypatch: pytest.MonkeyPatch
+    sessions: Sessions
+    careful: bool
+
+
+def _opencode(place: _Place) -> None:
     for name in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD"):
-        monkeypatch.setenv(f"OPENCODE_DISABLE_{name}", "1")
+        place.monkeypatch.setenv(f"OPENCODE_DISABLE_{name}", "1")
     provider = {
         "npm": "@ai-sdk/openai-compatible",
-        "options": {"baseURL": url, "apiKey": "none"},
+        "options": {"baseURL": place.url, "apiKey": "none"},
         "models": {MODEL: {"name": "Scripted", "tool_call": True}},
     }
     settings = {
@@ -47,27 +56,23 @@ def _opencode(
         "small_model": f"here/{MODEL}",
         "autoupdate": False,
         "provider": {"here": provider},
-        **({"permission": {"edit": "ask", "bash": "ask"}} if careful else {}),
+        **({"permission": {"edit": "ask", "bash": "ask"}} if place.careful else {}),
     }
-    _write(home / ".config/opencode/opencode.json", settings)
+    _write(place.home / ".config/opencode/opencode.json", settings)
 
 
-def _fast_agent(
-    _home: Path, url: str, monkeypatch: pytest.MonkeyPatch, sessions: Sessions, _careful: bool
-) -> None:
-    monkeypatch.setenv("GENERIC_API_KEY", "none")
-    monkeypatch.setenv("GENERIC_BASE_URL", url)
+def _fast_agent(place: _Place) -> None:
+    place.monkeypatch.setenv("GENERIC_API_KEY", "none")
+    place.monkeypatch.setenv("GENERIC_BASE_URL", place.url)
     # -x gives it its tools for files and commands.
-    sessions.agents.add("fast-agent", "fast-agent-acp", ["--model", f"generic.{MODEL}", "-x"])
+    place.sessions.agents.add("fast-agent", "fast-agent-acp", ["--model", f"generic.{MODEL}", "-x"])
 
 
-def _agentao(
-    home: Path, url: str, monkeypatch: pytest.MonkeyPatch, _sessions: Sessions, careful: bool
-) -> None:
-    for name, value in {"BASE_URL": url, "API_KEY": "none", "MODEL": MODEL}.items():
-        monkeypatch.setenv(f"OPENAI_{name}", value)
-    if careful:
-        _write(home / ".agentao/permissions.json", {"rules": [{"tool": "write_file", "action": "ask"}]})
+def _agentao(place: _Place) -> None:
+    for name, value in {"BASE_URL": place.url, "API_KEY": "none", "MODEL": MODEL}.items():
+        place.monkeypatch.setenv(f"OPENAI_{name}", value)
+    if place.careful:
+        _write(place.home / ".agentao/permissions.json", {"rules": [{"tool": "write_file", "action": "ask"}]})
 
 
 def _write(path: Path, settings: object) -> None:
@@ -75,7 +80,7 @@ def _write(path: Path, settings: object) -> None:
     path.write_text(json.dumps(settings), "utf-8")
 
 
-_SET_UP: dict[str, Callable[[Path, str, pytest.MonkeyPatch, Sessions, bool], None]] = {
+_SET_UP: dict[str, Callable[[_Place], None]] = {
     "opencode": _opencode,
     "fast-agent": _fast_agent,
     "agentao": _agentao,

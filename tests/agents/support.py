@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import pytest
+if TYPE_CHECKING:
+    import pytest
 
-from acp_jupyter.session.session import Session, TurnRun
-from acp_jupyter.session.sessions import Sessions
+    from acp_jupyter.session.session import Session, TurnRun
+    from acp_jupyter.session.sessions import Sessions
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 60
@@ -44,9 +45,8 @@ def throw_away_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextlib.contextmanager
-def running(agent: str, workspace: Path, sessions: Sessions | None = None) -> Iterator[Session]:
+def running(agent: str, workspace: Path, sessions: Sessions) -> Generator[Session]:
     """Give a session with ``agent`` in ``workspace``, whose requests wait for the test; ended at the end."""
-    sessions = sessions or Sessions()
     try:
         session = sessions.get(agent)
         session.set_roots(str(workspace), ())

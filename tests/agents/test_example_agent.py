@@ -5,13 +5,17 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from acp_jupyter.model.tool_call import PermissionOption
-from acp_jupyter.session.session import Session
 from acp_jupyter.session.sessions import Sessions
-from tests.agents.support import ROOT, TIMEOUT_S, running, sent, throw_away_home, wait_for
+
+from .support import ROOT, TIMEOUT_S, running, sent, throw_away_home, wait_for
+
+if TYPE_CHECKING:
+    from acp_jupyter.session.session import Session
 
 AGENT = ROOT / "labextension/node_modules/acp-sdk-agent/dist/examples/agent.js"
 OPTIONS = (
