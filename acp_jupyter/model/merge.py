@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import as_text, parse_content, parse_locations
 from acp_jupyter.model.state import Change
-from acp_jupyter.model.timeline import show_call, keep_raw
+from acp_jupyter.model.timeline import keep_raw, show_call
 from acp_jupyter.model.tool_call import FINAL_STATUSES, ToolCall
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from acp_jupyter.model.content import as_dict, as_int, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
 from acp_jupyter.model.state import Change, SessionState
 from acp_jupyter.model.text import Text
-from acp_jupyter.model.timeline import HEAD, place, refresh_head, keep_raw
+from acp_jupyter.model.timeline import HEAD, keep_raw, place, refresh_head
 from acp_jupyter.model.turn import (
     Compaction,
     ContentPart,
