@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from acp_jupyter.errors import UsageError
 from acp_jupyter.session.agents import Agents
 from acp_jupyter.session.loop import LoopThread
-from acp_jupyter.session.session import Session, TurnRun
+from acp_jupyter.session.run import TurnRun
+from acp_jupyter.session.session import Session
 from acp_jupyter.wire.watcher import Watcher
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.session.agents import AgentSpec
 from acp_jupyter.session.loop import LoopThread
-from acp_jupyter.session.session import Limits, Session, TurnRun
+from acp_jupyter.session.run import Limits, TurnRun
+from acp_jupyter.session.session import Session
 from acp_jupyter.testing import script_command
 from acp_jupyter.wire import reaper
 from acp_jupyter.wire.watcher import Watcher
@@ -38,7 +39,6 @@ class Bench:
         self.watcher = Watcher()
         self.sessions: list[Session] = []
         self.may_complain = False
-        self.unofficial = False
 
     def session(
         self, script: Any, *, limits: Limits | None = None, name: str = "fake", **spec: Any
@@ -105,6 +105,11 @@ def asked(session: Session, count: int = 1) -> list[Permission]:
     """Wait until so many requests are open."""
     until(session, lambda: len(session.pending) >= count)
     return [pending.permission for pending in session.pending]
+
+
+def begun(session: Session, run: TurnRun) -> None:
+    """Wait until the agent has said something."""
+    until(session, lambda: run.turn.text)
 
 
 def finish(run: TurnRun) -> Any:

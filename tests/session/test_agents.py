@@ -50,7 +50,7 @@ def test_the_built_in_agents_come_first_and_demo_is_always_there(agents: Agents)
 
 
 def test_an_unknown_agent_names_the_known_ones(agents: Agents) -> None:
-    with pytest.raises(AgentUnknown, match="demo.*gemini.*%acp add"):
+    with pytest.raises(AgentUnknown, match=r"demo.*gemini.*%acp add"):
         agents.get("nobody")
     with pytest.raises(AgentUnknown):
         agents.remove("nobody")

@@ -21,7 +21,7 @@ from acp_jupyter.errors import (
     VersionMismatch,
 )
 from acp_jupyter.session.agents import AgentSpec
-from acp_jupyter.session.session import Limits
+from acp_jupyter.session.run import Limits
 
 from .bench import Bench, alive, gone, until
 

@@ -17,12 +17,12 @@ from acp_jupyter.errors import (
     SessionBusy,
     UsageError,
 )
-from acp_jupyter.session.session import Limits
+from acp_jupyter.session.run import Limits
 
-from .bench import TIMEOUT_S, Bench, alive, ask, asked, descriptors, finish, gone, soon, until
+from .bench import TIMEOUT_S, Bench, alive, ask, asked, begun, descriptors, finish, gone, soon, until
 
 if TYPE_CHECKING:
-    from acp_jupyter.session.session import Session, TurnRun
+    from acp_jupyter.session.session import Session
 
 SHORT = Limits(start_s=10, cancel_grace_s=0.5)
 STUBBORN = [{"ignore_cancel": True}, {"text": "begun"}, {"until_cancel": True}, {"sleep_s": 600}]
@@ -32,11 +32,6 @@ def sent(session: Session, method: str) -> list[dict[str, Any]]:
     """What we sent of a method, over all processes."""
     out = [frame.message for frame in session.frames if frame.direction == "out"]
     return [message for message in out if message.get("method") == method]
-
-
-def begun(session: Session, run: TurnRun) -> None:
-    """Wait until the agent has said something."""
-    until(session, lambda: run.turn.text)
 
 
 # --- prompts

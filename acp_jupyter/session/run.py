@@ -1,0 +1,73 @@
+"""What surrounds a turn: a handle on it while it runs, the messages on the wire, how long a session waits.
+
+See https://agentclientprotocol.com/protocol/prompt-turn.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.session import Session
+
+
+class Limits(NamedTuple):
+    """How long a session waits, in seconds.
+
+    Args:
+        start_s: For each answer while the agent starts; generous, a launcher such as npx may fetch it first.
+        cancel_grace_s: For the agent to confirm a cancel: then the next prompt gives up, and a turn that took
+            too long is ended with its process.
+    """
+
+    start_s: float = 120.0
+    cancel_grace_s: float = 10.0
+
+
+class Frame(NamedTuple):
+    """A message on the wire: when (Unix seconds), ``in`` or ``out``, and the message as it was."""
+
+    at: float
+    direction: str
+    message: Any
+
+
+class TurnRun:
+    """A turn under way, for whoever shows it."""
+
+    def __init__(self, session: Session, turn: Turn, future: Future[None]) -> None:
+        self.session = session
+        self.turn = turn
+        self._future = future
+        self._cancelled_at: float | None = None
+
+    def done(self) -> bool:
+        """Whether the turn is over, or its cancelled rest was given up."""
+        return self._future.done()
+
+    def on_done(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` when the turn is over, from the loop's thread."""
+        self._future.add_done_callback(lambda _future: callback())
+
+    def cancel(self) -> None:
+        """Ask the agent to end the turn; open requests are answered ``cancelled``. Safe from any thread."""
+        self._cancelled_at = self._cancelled_at or time.monotonic()
+        self.session.loop.call(self.session.cancel_turn, self.turn)
+
+    def cancelled_for_s(self) -> float:
+        """Return the seconds since `cancel` was first called; 0 where it was not."""
+        return time.monotonic() - self._cancelled_at if self._cancelled_at else 0.0
+
+    def result(self, timeout_s: float | None = None) -> Turn:
+        """Wait for the end and return the turn.
+
+        Raises:
+            AcpError: Why it could not be brought to its end.
+        """
+        self._future.result(timeout_s)
+        return self.turn
