@@ -65,7 +65,10 @@ class Diff:
     @cached_property
     def edits(self) -> tuple[Edit, ...]:
         """Where the texts differ, in order; lines are what ``split`` at newlines gives."""
-        return tuple(_edits((self.old_text or "").split("\n"), self.new_text.split("\n")))
+        new = self.new_text.split("\n")
+        if not self.old_text:  # nothing to compare with: no empty line of the new text is an old one
+            return (Edit(0, len(new), () if self.old_text is None else ("",)),) if self.new_text else ()
+        return tuple(_edits(self.old_text.split("\n"), new))
 
     @cached_property
     def totals(self) -> tuple[int, int]:
@@ -80,7 +83,15 @@ class Diff:
             ends_old = start + len(edit.old) == old_length
             removed += len(edit.old) - (1 if edit.old and ends_old and edit.old[-1] == "" else 0)
             shift += len(edit.old) - edit.add
-        return added, removed
+        gained = 1 if self._last_line_differs_by_its_newline(new) else 0
+        return added + gained, removed + gained
+
+    def _last_line_differs_by_its_newline(self, new: list[str]) -> bool:
+        old = self.old_text
+        if not old or not self.new_text or old.endswith("\n") == self.new_text.endswith("\n"):
+            return False
+        last = len(new) - (2 if self.new_text.endswith("\n") else 1)
+        return not any(edit.at <= last < edit.at + edit.add for edit in self.edits)
 
 
 def rebuild_old(new_text: str, edits: Sequence[Edit]) -> str:

@@ -114,3 +114,21 @@ def test_a_small_change_in_a_large_repetitive_file_stays_small() -> None:
     changed[6], changed[12_000] = "first", "second"
     diff = Diff("/x.json", "\n".join(lines), "\n".join(changed))
     assert [(edit.at, edit.add, len(edit.old)) for edit in diff.edits] == [(6, 1, 1), (12_000, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "totals"),
+    [
+        (None, "a\n\nb", (3, 0)),
+        ("", "a\n\nb\n", (3, 0)),
+        (None, "", (0, 0)),
+        ("a\nb", "a\nb\n", (1, 1)),
+        ("a\nb\n", "a\nb", (1, 1)),
+        ("a\nb\n", "a\nc", (1, 1)),
+        ("a\n", "", (0, 1)),
+    ],
+)
+def test_totals_are_what_a_reader_counts(old: str | None, new: str, totals: tuple[int, int]) -> None:
+    diff = Diff("/a", old, new)
+    assert diff.totals == totals
+    assert rebuild_old(new, diff.edits) == (old or "")
