@@ -67,7 +67,7 @@ class Diff:
         """Where the texts differ, in order; lines are what ``split`` at newlines gives."""
         new = self.new_text.split("\n")
         if not self.old_text:  # nothing to compare with: no empty line of the new text is an old one
-            return (Edit(0, len(new), () if self.old_text is None else ("",)),) if self.new_text else ()
+            return (Edit(0, len(new), ("",)),) if self.new_text else ()
         return tuple(_edits(self.old_text.split("\n"), new))
 
     @cached_property

@@ -52,9 +52,9 @@ def test_totals_count_as_difflib_does(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [("a\nb", "a\nb\n"), ("a\nb\n", "a\nb")])
-def test_a_newline_at_the_end_is_no_line(old: str, new: str) -> None:
+def test_a_newline_at_the_end_changes_the_line_before_it(old: str, new: str) -> None:
     diff = Diff("/x", old, new)
-    assert diff.totals == (0, 0)
+    assert diff.totals == (1, 1)
     assert len(diff.edits) == 1
 
 
