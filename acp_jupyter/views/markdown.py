@@ -49,6 +49,8 @@ def _is_allowed(url: str) -> bool:
 
 
 def _link(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    if not tokens[index].attrGet("href"):  # `[]()`: an empty address is never validated
+        tokens[index].attrs.pop("href", None)
     tokens[index].attrSet("rel", "noopener noreferrer")
     tokens[index].attrSet("style", f"color:{look.BLUE}")
     return str(renderer.renderToken(tokens, index, options, env))
