@@ -44,9 +44,8 @@ class AgentProcess:
         self._pipes = pipes
         self._watcher = watcher
         self._stopping: asyncio.Task[None] | None = None
-        self._family: reaper.Family = {}
-        if not _WINDOWS:
-            self._family = reaper.family({self.pid: None}, reaper.snapshot())
+        self._family: reaper.Family = {self.pid: None}
+        self._look()
 
     @classmethod
     async def spawn(
@@ -184,7 +183,7 @@ class AgentProcess:
 
     def _look(self) -> None:
         if not _WINDOWS:
-            self._family = reaper.family(self._family, reaper.snapshot())
+            self._family = reaper.look({self.pid: self._family})[0][self.pid]
 
     async def _end_windows_tree(self) -> None:
         killer = await asyncio.create_subprocess_exec(

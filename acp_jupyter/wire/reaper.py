@@ -123,6 +123,21 @@ def _belongs(row: Row, alive: set[int], leaders: set[int]) -> bool:
     return row.ppid in alive or row.pgid in leaders or row.sid in leaders
 
 
+def look(families: dict[int, Family]) -> tuple[dict[int, Family], Table]:
+    """Look again at families by any key; also return the process table that they were seen in.
+
+    Reading the table takes milliseconds, in which a parent may fork and end: then both are missed. So who has
+    ended counts until a table shows that nobody else has ended since the one before.
+    """
+    ended: set[int] = set()
+    while True:
+        table = snapshot()
+        families = {key: known | family(known, table) for key, known in families.items()}
+        before, ended = ended, {pid for known in families.values() for pid in known} - table.keys()
+        if ended <= before:
+            return {key: family(known, table) for key, known in families.items()}, table
+
+
 def ending(known: Family, term_s: float, kill_s: float = 1.5) -> Iterator[float]:
     """End a family: TERM, and KILL for what is left after ``term_s``.
 
@@ -130,18 +145,21 @@ def ending(known: Family, term_s: float, kill_s: float = 1.5) -> Iterator[float]
         How many seconds to wait before the next step, so that one loop serves `time.sleep` and asyncio. It
         stops when none is left, or ``kill_s`` after the first KILL.
     """
-    table = snapshot()
-    known = family(known, table)
+    known, table = _look_at(known)
     _signal(known.keys() & table.keys(), signal.SIGTERM)
     begun = time.monotonic()
     while (passed := time.monotonic() - begun) < term_s + kill_s:
         if not known.keys() & table.keys():
             return
         yield _STEP_S
-        table = snapshot()
-        known = family(known, table)
+        known, table = _look_at(known)
         if passed >= term_s:
             _signal(known.keys() & table.keys(), signal.SIGKILL)
+
+
+def _look_at(known: Family) -> tuple[Family, Table]:
+    families, table = look({0: known})
+    return families[0], table
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
@@ -167,7 +185,7 @@ class _Watch:
                 return
             verb, pid = line[:1], int(line[1:])
             if verb == b"+":
-                self._families[pid] = family({pid: None}, snapshot())
+                self._families |= look({pid: {pid: None}})[0]
             else:
                 known = self._families.pop(pid, {})
                 if verb == b"!":
@@ -178,8 +196,7 @@ class _Watch:
         begun = time.monotonic()
         if not self._families or begun < self._next_look:
             return
-        table = snapshot()
-        self._families = {root: family(known, table) for root, known in self._families.items()}
+        self._families, _ = look(self._families)
         now = time.monotonic()
         self._next_look = now + max(_REFRESH_S, _REFRESH_SHARE * (now - begun))
 

@@ -239,6 +239,17 @@ def test_a_family_grows_by_parent_group_and_session_and_knows_reuse() -> None:
     assert reaper.family(known, {1: row(0)}) == {}
 
 
+@pytest.mark.parametrize("known", [{10: None}, {10: "0"}], ids=["new", "known"])
+def test_a_child_that_is_forked_while_the_table_is_read_is_not_missed(
+    monkeypatch: pytest.MonkeyPatch, known: reaper.Family
+) -> None:
+    # listed before 11 was forked, and read after 10 had ended
+    tables = iter([{1: row(0)}, {1: row(0), 11: row(1, 10, 10)}])
+    monkeypatch.setattr(reaper, "snapshot", lambda: next(tables))
+    (family,) = reaper.look({10: known})[0].values()
+    assert family.keys() == {10, 11}
+
+
 def test_the_table_of_ps_agrees_with_that_of_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = reaper.snapshot()[os.getpid()]
     monkeypatch.setattr(sys, "platform", "darwin")
