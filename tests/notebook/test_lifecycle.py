@@ -163,12 +163,12 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
             scene.close()
 
 
-def seconds_until_none_is_left(scene: Scene, end: Callable[[], object]) -> float:
+def seconds_until(over: Callable[[], bool], end: Callable[[], object]) -> float:
     """Call ``end``, which may take its time, and measure from its beginning."""
     ended: list[float] = []
 
     def watch() -> None:
-        while scene.left() and time.monotonic() < begun + 4 * NONE_LEFT_S:
+        while not over() and time.monotonic() < begun + 4 * NONE_LEFT_S:
             time.sleep(0.05)
         ended.append(time.monotonic())
 
@@ -179,7 +179,6 @@ def seconds_until_none_is_left(scene: Scene, end: Callable[[], object]) -> float
         end()
     finally:
         watching.join()
-    assert scene.left() == {}
     return ended[0] - begun
 
 
@@ -209,9 +208,9 @@ def test_nothing_is_left_of_an_agent_when_its_kernel_ends(
     scene.fork()
     if busy:
         scene.wait_for_permission()
-    seconds = seconds_until_none_is_left(scene, lambda: end(scene))
+    seconds = seconds_until(lambda: not scene.left(), lambda: end(scene))
     log.info("%s, %s, round %d: %.2f s", end.__name__, "busy" if busy else "idle", nth, seconds)
-    assert seconds < NONE_LEFT_S
+    assert seconds < NONE_LEFT_S, scene.left()
     assert scene.forked is not None
     assert scene.forked.status() != psutil.STATUS_ZOMBIE, "it was its user's own"
     if end in {restart, restart_now}:
@@ -237,8 +236,23 @@ def test_an_interrupt_ends_no_process(scene: Scene, *, busy: bool) -> None:
 def test_a_command_that_ends_the_agent_leaves_nothing(scene: Scene, line: str) -> None:
     scene.spread()
     scene.fork()
-    begun = time.monotonic()
-    scene.notebook.run(line)
-    assert time.monotonic() - begun < NONE_LEFT_S
     # the watcher is the kernel's, and waits for the next agent
-    assert list(scene.left()) == ([] if "unload" in line else ["the watcher"])
+    stays = set() if "unload" in line else {"the watcher"}
+    seconds = seconds_until(lambda: scene.left().keys() <= stays, lambda: scene.notebook.run(line))
+    assert seconds < NONE_LEFT_S, scene.left()
+    assert scene.left().keys() == stays
+
+
+@pytest.mark.parametrize("line", ["%acp stop", "%unload_ext acp_jupyter"])
+def test_what_an_agent_that_died_has_left_behind_is_ended(scene: Scene, line: str) -> None:
+    scene.spread()
+    pids = scene.left()
+    time.sleep(1.5)  # the watcher looks twice a second, and remembers what then loses its parent
+    for name in ("the shell", "the agent"):
+        os.kill(pids[name], signal.SIGKILL)
+    died = "__import__('acp_jupyter').get_session().pid is None"
+    scene.notebook.see(lambda: scene.notebook.value(died))
+    stays = set() if "unload" in line else {"the watcher"}
+    seconds = seconds_until(lambda: scene.left().keys() <= stays, lambda: scene.notebook.run(line))
+    assert seconds < NONE_LEFT_S
+    assert scene.left().keys() == stays
