@@ -168,7 +168,7 @@ class Card:
             return False
         if front_end().may_be_there and time.monotonic() - self._opened_at < READY_S:
             return False
-        front_end().waited = True
+        front_end().waited, front_end().ready = True, False
         return True
 
     def open(self) -> None:
@@ -196,6 +196,7 @@ class Card:
         self.flush()
         self._finished = True
         self._publish_saved()
+        self._widget.close()  # nothing shows it any more
 
     def _publish_saved(self) -> None:
         with self._session.lock:

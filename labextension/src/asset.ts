@@ -6,8 +6,14 @@ export interface Renderer {
   mountLive(model: Model, el: Element): () => void;
 }
 
+interface Asset {
+  get(name: string): unknown;
+  /** What the widget manager saves of it. */
+  get_state?: (dropDefaults?: boolean) => Record<string, unknown>;
+}
+
 export interface HostModel extends Model {
-  widget_manager: { get_model(id: string): Promise<{ get(name: string): unknown }> };
+  widget_manager: { get_model(id: string): Promise<Asset> };
 }
 
 type Importer = (source: string) => Promise<Renderer>;
@@ -32,10 +38,22 @@ async function importBlob(source: string): Promise<Renderer> {
   }
 }
 
+/** Keep the renderer's text out of the widget state that a notebook may be saved with. */
+function leaveOut(asset: Asset): void {
+  const whole = asset.get_state?.bind(asset);
+  if (!whole) return;
+  asset.get_state = dropDefaults => {
+    const { source: _source, ...rest } = whole(dropDefaults);
+    return rest;
+  };
+}
+
 async function sourceOf(model: HostModel, id: string): Promise<string> {
   for (let left = TRIES; ; left--) {
     try {
-      const source = (await model.widget_manager.get_model(id)).get('source');
+      const asset = await model.widget_manager.get_model(id);
+      leaveOut(asset);
+      const source = asset.get('source');
       if (typeof source === 'string' && source !== '') return source;
     } catch (error) {
       if (left <= 1) throw error;

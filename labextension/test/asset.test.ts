@@ -28,6 +28,12 @@ describe('the loader', () => {
     expect(importer).toHaveBeenCalledTimes(2);
   });
 
+  it('leaves the renderer out of saved widget state', async () => {
+    const saved = { ...asset('the source'), get_state: () => ({ source: 'the source', _model_name: 'WidgetModel' }) };
+    await loadRenderer(host({ _asset: 'a', _asset_hash: 'saved' }, () => Promise.resolve(saved)), () => Promise.resolve(renderer));
+    expect(saved.get_state()).toEqual({ _model_name: 'WidgetModel' });
+  });
+
   it('waits for an asset that comes back later than its card', async () => {
     let tries = 0;
     const get_model = async (): Promise<{ get: (name: string) => unknown }> => {

@@ -10,13 +10,13 @@ import { Code, Seen } from './seen';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const SOUNDS = /^audio\/(?:aac|flac|mp3|mp4|mpeg|ogg|opus|wav|wave|webm|x-wav)$/;
-const LONG_TEXT_LINES = 15;
 
-/** A content block of the protocol. Nothing is fetched: what is not in the block itself is told in words. */
-export function BlockView({ block, id, foldLong = false }: { block: Block; id: string; foldLong?: boolean }): JSX.Element {
+/** A content block of the protocol; text of more than `foldOver` lines is folded. Nothing is fetched: what is not
+ * in the block itself is told in words. */
+export function BlockView({ block, id, foldOver = Infinity }: { block: Block; id: string; foldOver?: number }): JSX.Element {
   switch (block.type) {
     case 'text':
-      return <TextBlock text={block.text ?? ''} id={id} foldLong={foldLong} />;
+      return <TextBlock text={block.text ?? ''} id={id} foldOver={foldOver} />;
     case 'image':
       return <ImageBlock block={block} />;
     case 'audio':
@@ -30,9 +30,9 @@ export function BlockView({ block, id, foldLong = false }: { block: Block; id: s
   }
 }
 
-function TextBlock({ text, id, foldLong }: { text: string; id: string; foldLong: boolean }): JSX.Element {
+function TextBlock({ text, id, foldOver }: { text: string; id: string; foldOver: number }): JSX.Element {
   const lines = text.split('\n').length;
-  if (!foldLong || lines <= LONG_TEXT_LINES) return <Markdown text={text} />;
+  if (lines <= foldOver) return <Markdown text={text} />;
   return <Fold id={id} label={`${lines} lines of text`}>{() => <Markdown text={text} />}</Fold>;
 }
 

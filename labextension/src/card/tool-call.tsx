@@ -56,6 +56,8 @@ export function ToolCallView({ call, index, permissions }: Props): JSX.Element {
   );
 }
 
+/** What was only looked at is rarely worth its room. */
+const LOOKING = ['read', 'search', 'fetch'];
 const TOUCHING = ['edit', 'delete', 'move', 'execute'];
 
 /** Whether a call that changes things went ahead and no person was asked. */
@@ -158,7 +160,7 @@ function Content({ item, call, id }: { item: ToolContent; call: ToolCall; id: st
       return <TerminalView terminal={terminal} withCommand={commandLine(call) === null} />;
     }
     case 'content':
-      return <div class="acp-tool-content"><BlockView block={item.block} id={id} foldLong /></div>;
+      return <div class="acp-tool-content"><BlockView block={item.block} id={id} foldOver={LOOKING.includes(call.kind) ? 4 : 15} /></div>;
     default:
       return (
         <div class="acp-tool-content acp-unknown">
