@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +15,6 @@ from .lab import CHROMIUM_FLAGS, Notebook, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from playwright.sync_api import Browser
 
 
@@ -31,10 +31,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A JupyterLab server on loopback, in a folder of its own."""
-    with Server(tmp_path_factory.mktemp("lab")) as running:
-        yield running
+def server() -> Iterator[Server]:
+    """A JupyterLab server on loopback, in a folder of its own, whose short name is fit for pictures."""
+    with tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True) as folder:
+        with Server(Path(folder)) as running:
+            yield running
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def open_notebook(
     opened: list[Notebook] = []
 
     def open_one(cells: list[str], *, width: int = 1280, height: int = 1000, dark: bool = False) -> Notebook:
-        name = f"{request.node.name.replace('[', '-').rstrip(']')}-{len(opened)}"
+        name = f"{request.node.name.replace('[', '-').rstrip(']').removeprefix('test_')}-{len(opened)}"
         notebook = Notebook(browser, server, name, cells, size=(width, height), dark=dark)
         opened.append(notebook)
         return notebook
@@ -58,8 +59,6 @@ def open_notebook(
 @pytest.fixture
 def pictures() -> Path:
     """The folder for screenshots that a person looks at."""
-    from pathlib import Path  # noqa: PLC0415  # the annotation above needs it for checking only
-
     folder = Path(__file__).resolve().parents[2] / "build" / "screenshots"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

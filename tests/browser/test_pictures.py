@@ -23,9 +23,7 @@ _PAGE = {900: 1084, 400: 518}
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [900, 400])
-def test_a_picture_of_the_card(
-    open_notebook: Callable[..., Notebook], pictures: Path, width: int, *, dark: bool
-) -> None:
+def test_card(open_notebook: Callable[..., Notebook], pictures: Path, width: int, *, dark: bool) -> None:
     theme = "dark" if dark else "light"
     notebook = open_notebook(CELLS, width=_PAGE[width], height=1600, dark=dark)
     notebook.run(0)
