@@ -15,6 +15,7 @@ from .lab import CHROMIUM_FLAGS, Notebook, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
     from playwright.sync_api import Browser
 
 
@@ -33,9 +34,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A JupyterLab server on loopback, in a folder of its own, whose short name is fit for pictures."""
-    with tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True) as folder:
-        with Server(Path(folder)) as running:
-            yield running
+    folder = tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True)
+    with folder as path, Server(Path(path)) as running:
+        yield running
 
 
 @pytest.fixture
