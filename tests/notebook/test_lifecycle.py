@@ -108,7 +108,9 @@ class Scene:
         """Let the agent start everything in one turn, and see that it is there."""
         # the kernel's own environment, as the system shows it, does not change: the mark is on what it starts
         self.notebook.run(f"import os; os.environ[{MARK!r}] = {self._mark!r}\n%load_ext acp_jupyter")
-        script_command({"turns": [SPREAD, [{"report": "pid"}, ASK]]}, self._home / "spread.json")
+        script_command(
+            {"turns": [SPREAD, [{"report": "pid"}, {"until_file": "ask"}, ASK]]}, self._home / "spread.json"
+        )
         agent = [kernel_python(), "-m", "acp_jupyter.testing.fake_agent", "spread.json", "--record", "frames"]
         self.notebook.run(f"%acp add spread -- sh -c {shlex.quote(shlex.join(agent) + '; :')}")
         cell = self.notebook.execute("%%acp spread\nSpread.")
@@ -125,8 +127,14 @@ class Scene:
     def wait_for_permission(self) -> str:
         """Start a turn that waits for an answer; returns its cell."""
         cell = self.notebook.execute("%%acp\nAsk me.")
-        self.notebook.asked(self.notebook.card_of(cell))
+        card = self.notebook.card_of(cell)
+        self.let_it_ask()
+        self.notebook.asked(card)
         return cell
+
+    def let_it_ask(self) -> None:
+        """Let the agent ask: it waits for this, so that somebody is there to be asked."""
+        (self._home / "ask").touch()
 
     def left(self) -> dict[str, int]:
         """Return the pids of all that the kernel and the agent have started, by shape."""
@@ -223,6 +231,7 @@ def test_an_interrupt_ends_no_process(scene: Scene, *, busy: bool) -> None:
     scene.spread()
     before = scene.left()
     cell = scene.wait_for_permission() if busy else None
+    scene.let_it_ask()
     scene.notebook.manager.interrupt_kernel()
     assert cell is None or scene.notebook.status(cell) == "error"
     assert (
