@@ -160,7 +160,7 @@ class Command(asyncio.SubprocessProtocol):
         """End it and all that it started; its output stays."""
         if not self._exited.is_set():
             # Looked at before it dies: afterwards its children belong to nobody.
-            for pause in reaper.ending(reaper.family({self.pid: None}, reaper.snapshot()), _TERM_S):
+            for pause in reaper.ending({self.pid: None}, _TERM_S):
                 await asyncio.sleep(pause)
         await self.wait()
 

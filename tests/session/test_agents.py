@@ -170,6 +170,18 @@ def test_close_ends_every_agent_also_one_that_starts(sessions: Sessions, tmp_pat
     sessions.close()
 
 
+def test_a_forked_child_that_exits_leaves_the_agents_alone(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = sessions.get("one")
+    one.run("go")
+    with monkeypatch.context() as child:
+        child.setattr("os.getpid", lambda: 1)
+        sessions.close()
+    assert alive(one.pid or 0)
+    assert one.run("again").text == "one"
+
+
 # --- the loop
 
 
