@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.getipython import get_ipython
 from IPython.display import (
-    Markdown,
-    display,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
-    publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # as above
+    publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
 )
 
 from acp_jupyter.kernel.ask import ask
 from acp_jupyter.kernel.pump import follow_front_end_subshell, waiter
 from acp_jupyter.views.bundle import live_bundle, saved_bundle
 from acp_jupyter.views.deltas import Deltas
-from acp_jupyter.views.text import turn_text
+from acp_jupyter.views.markdown import markdown_html
+from acp_jupyter.views.text import turn_markdown, turn_text
 
 if TYPE_CHECKING:
     from acp_jupyter.model.state import Change
@@ -79,7 +78,7 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
     card = Card(run) if in_kernel and not quiet else Silent(run)
     pump = waiter()
     run.on_done(pump.wake)
-    with run.session.attended(), pump:
+    with pump:
         try:
             card.open()
             pump.wait(lambda: _over(run), on_tick=lambda: _tick(card, run))
@@ -122,9 +121,11 @@ def _ask_by_text(run: TurnRun) -> None:
 
 def _show_plainly(turn: Turn, *, quiet: bool, rich: bool) -> None:
     if quiet and rich:
-        display(Markdown(turn.text))
+        # Not `IPython.display.Markdown`: a front end would fetch the pictures that the agent names.
+        answer = turn_markdown(turn)
+        publish_display_data({"text/html": markdown_html(answer), "text/plain": answer})
     else:
-        print(turn.text if quiet else turn_text(turn))  # noqa: T201  # the cell's output
+        print(turn_markdown(turn) if quiet else turn_text(turn))  # noqa: T201  # the cell's output
 
 
 class Silent:
@@ -159,7 +160,7 @@ class Card:
         self._ready = False
         self._finished = False
         self._late_scheduled = False
-        self._stop_listening = self._session.listen(self._changed)
+        self._session.listen(self._changed, run.turn)  # for ever: the agent may add to it long after its end
 
     @property
     def unattended(self) -> bool:
@@ -222,10 +223,9 @@ class Card:
     def _changed(self, changes: list[Change]) -> None:
         """Called on the loop's thread, with the session's lock held."""
         for change in changes:
-            if change.turn is self._turn:
-                self._deltas.mark(change.node)
-                if self._finished:
-                    self._show_late()
+            self._deltas.mark(change.node)
+        if self._finished:
+            self._show_late()
 
     def _show_late(self) -> None:
         """What comes after the end is shown when the kernel is idle again, in the card of its own turn."""

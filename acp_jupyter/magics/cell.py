@@ -49,8 +49,10 @@ def _run(task: str, options: argparse.Namespace) -> Turn:
     session = sessions().get(options.agent)
     if options.cwd is not None or options.add_dir:
         session.set_roots(options.cwd, options.add_dir)
-    run = session.start(task, policy=options.approve, timeout_s=options.timeout)
-    return show(run, quiet=options.quiet)
+    # Somebody can be asked from before the first request on: a fast agent asks at once.
+    with session.attended():
+        run = session.start(task, policy=options.approve, timeout_s=options.timeout)
+        return show(run, quiet=options.quiet)
 
 
 def _judge(turn: Turn, *, check: bool) -> None:

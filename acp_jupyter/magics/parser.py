@@ -37,7 +37,7 @@ def cell_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("agent", nargs="?", metavar="AGENT", help="its name; by default the current session's")
     add("-o", "--output", metavar="NAME", help="bind the turn to a variable")
-    add("-q", "--quiet", action="store_true", help="no card; the answer as Markdown only")
+    add("-q", "--quiet", action="store_true", help="no card; the answer alone")
     add("--cwd", metavar="DIR", help="working directory; by default the kernel's when the session starts")
     add("--add-dir", metavar="DIR", action="append", default=[], help="a further directory (repeatable)")
     add("--approve", metavar="POLICY", help=_POLICY_HELP)

@@ -57,7 +57,7 @@ class TurnRun:
     def cancel(self) -> None:
         """Ask the agent to end the turn; open requests are answered ``cancelled``. Safe from any thread."""
         self._cancelled_at = self._cancelled_at or time.monotonic()
-        self.session.loop.call(self.session.cancel_turn, self.turn)
+        self.session.cancel(self.turn)
 
     def cancelled_for_s(self) -> float:
         """Return the seconds since `cancel` was first called; 0 where it was not."""

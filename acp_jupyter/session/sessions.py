@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 from typing import TYPE_CHECKING
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING
 from acp_jupyter.errors import UsageError
 from acp_jupyter.session.agents import Agents
 from acp_jupyter.session.loop import LoopThread
-from acp_jupyter.session.run import TurnRun
 from acp_jupyter.session.session import Session
 from acp_jupyter.wire.watcher import Watcher
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.run import TurnRun
 
 
 class Sessions:
     """Owns the loop thread, the watcher process and every session; none starts before it is needed.
 
     Args:
-        present: Shows a turn while it runs and returns it at its end.
+        present: Shows a turn while it runs, asks what is to be asked, and returns it at its end.
     """
 
-    def __init__(self, present: Callable[[TurnRun], Turn] = TurnRun.result) -> None:
+    def __init__(self, present: Callable[[TurnRun], Turn] | None = None) -> None:
         self.agents = Agents()
         self.loop = LoopThread()
         self._watcher = Watcher()
@@ -70,10 +71,13 @@ class Sessions:
 
     def stop_all(self) -> None:
         """End every agent, what any has left behind, and the watcher; the next prompt starts afresh."""
+
+        async def end_all() -> None:
+            await asyncio.gather(*(session.end() for session in self.all()))
+
         try:
-            for session in self.all():
-                if session.pid is not None:
-                    session.stop()
+            if any(session.pid is not None for session in self.all()):
+                self.loop.run(end_all(), timeout_s=15)
         finally:
             self._watcher.close()
 

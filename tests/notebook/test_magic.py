@@ -244,11 +244,13 @@ def test_the_body_goes_to_the_agent_byte_for_byte(notebook: FrontEnd, home: Path
 
 
 def test_quiet_shows_the_answer_alone(notebook: FrontEnd, home: Path) -> None:
-    notebook.add_agent("talker", [{"thought": "hm"}, {"text": "**Hello.**"}], home)
+    notebook.add_agent("talker", [{"thought": "hm"}, {"text": "**Hello.** ![x](http://127.0.0.1:9/x)"}], home)
     cell = notebook.execute("%%acp talker -q\nTalk.")
     assert notebook.status(cell) == "ok"
     (bundle,) = notebook.outputs(cell)
-    assert bundle["text/markdown"] == "**Hello.**"
+    assert "<strong>Hello.</strong>" in bundle["text/html"]
+    assert "<img" not in bundle["text/html"], "a picture from elsewhere is never fetched"
+    assert bundle["text/plain"] == "**Hello.** ![x](http://127.0.0.1:9/x)"
     assert notebook.run("print(_.thoughts)") == "hm\n"
 
 

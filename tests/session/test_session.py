@@ -505,7 +505,7 @@ def test_s1_further_directories_need_the_capability(bench: Bench) -> None:
 
 def test_the_kernels_directory_at_the_start_counts(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     session = bench.session([{"report": "cwd"}])
-    session.roots = None
+    session.new()  # without the directory that the bench has given it
     (bench.work / "sub").mkdir()
     monkeypatch.chdir(bench.work)
     assert session.run("go").text == str(bench.work)

@@ -1,0 +1,307 @@
+"""The half of a session that lives on the loop: it plays turns, starts and ends the agent, changes the state.
+
+See https://agentclientprotocol.com/protocol/prompt-turn. Everything here is called on the loop's thread, but
+for what only reads. `Conversation.lock` is held while the state changes, so that a reader who holds it sees
+the state at rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter import errors
+from acp_jupyter.model import events
+from acp_jupyter.model.reduce import reduce
+from acp_jupyter.model.state import Change, SessionState
+from acp_jupyter.model.turn import AgentInfo, TurnError
+from acp_jupyter.session.client import ClientSide
+from acp_jupyter.session.line import Line, NotConfirmed
+from acp_jupyter.session.link import Link, start_agent
+from acp_jupyter.session.permissions import PermissionBroker
+from acp_jupyter.session.roots import Roots
+from acp_jupyter.session.run import Frame
+from acp_jupyter.session.terminals import Terminals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.agents import AgentSpec
+    from acp_jupyter.session.run import Limits
+    from acp_jupyter.wire.process import AgentProcess
+    from acp_jupyter.wire.watcher import Watcher
+
+    Listener = Callable[[list[Change]], None]
+
+_LOG_FRAMES = 2000
+_log = logging.getLogger(__name__)
+
+
+class Conversation:
+    """What is said between us and one agent, and the state that comes of it.
+
+    Args:
+        spec: The agent.
+        watcher: Ends the agent when the kernel dies.
+        limits: How long to wait for the agent.
+        attended: Whether somebody can be asked now.
+    """
+
+    def __init__(
+        self, spec: AgentSpec, watcher: Watcher | None, limits: Limits, attended: Callable[[], bool]
+    ) -> None:
+        self.spec = spec
+        self.lock = threading.RLock()
+        self.state = SessionState()
+        self.roots: Roots | None = None
+        self.frames: deque[Frame] = deque(maxlen=_LOG_FRAMES)
+        self._listeners: dict[str | None, list[Listener]] = {}
+        self.process: AgentProcess | None = None
+        self._watcher = watcher
+        self._limits = limits
+        self._link: Link | None = None
+        self._playing: asyncio.Task[None] | None = None
+        self._ending: asyncio.Future[None] | None = None  # the loop itself holds tasks weakly
+        self._line = Line(limits.cancel_grace_s)
+        self._tasks: dict[str, asyncio.Task[Any] | None] = {}
+        self._terminals = Terminals(self._apply, self.the_roots, watcher)
+        self.broker = PermissionBroker(self.state, self._apply, self.the_roots, attended)
+        self._client = ClientSide(self._apply, self.broker, self._terminals, self.the_roots)
+
+    async def play(self, turn: Turn, timeout_s: float | None) -> None:
+        """Play a turn to its end, when those before it are over.
+
+        Raises:
+            AcpError: It could not be brought to its end.
+        """
+        if turn.cancel_requested:  # before this was reached
+            self._withdraw(turn, "cancelled")
+            return
+        self._tasks[turn.turn_id] = asyncio.current_task()
+        try:
+            async with self._line.turn():
+                await self._play_now(turn, timeout_s)
+        except NotConfirmed:
+            busy = errors.SessionBusy(
+                f"{self.spec.name} has not confirmed the end of the cancelled turn",
+                advice="`%acp restart` ends its process; or wait and run the cell again.",
+            )
+            self._withdraw(turn, "failed", _turn_error(busy))
+            raise busy from None
+        except asyncio.CancelledError:
+            self._withdraw(turn, "cancelled")
+        finally:
+            del self._tasks[turn.turn_id]
+
+    async def _play_now(self, turn: Turn, timeout_s: float | None) -> None:
+        self._apply(events.TurnStarted(turn))
+        self._playing = asyncio.ensure_future(self._converse(turn))
+        try:
+            await self._until_end(turn, self._playing, timeout_s)
+        except asyncio.CancelledError:
+            # Ended before there was a session: by the person, or because the process was stopped.
+            if not turn.cancel_requested:
+                error = errors.ConnectionClosed("the agent was stopped before it was ready")
+                self._fail(turn, error)
+                raise error from None
+            self._apply(events.TurnEnded(None))
+        except Exception as error:
+            self._fail(turn, error)
+            raise
+        finally:
+            self.broker.close_all("the turn is over")
+            self._playing = None
+
+    def _withdraw(self, turn: Turn, phase: str, error: TurnError | None = None) -> None:
+        """End a turn that never began."""
+        with self.lock:
+            turn.phase, turn.error, turn.ended_at = phase, error, time.time()
+            turn.cancel_requested = phase == "cancelled"
+            self._tell([Change(turn, ())])
+
+    async def _until_end(self, turn: Turn, playing: asyncio.Task[None], timeout_s: float | None) -> None:
+        done, _ = await asyncio.wait([playing], timeout=timeout_s)
+        if done:
+            return playing.result()
+        self._apply(events.Noted(f"The turn took longer than {timeout_s:g} s and was cancelled.", "warning"))
+        self.cancel(turn)
+        done, _ = await asyncio.wait([playing], timeout=self._limits.cancel_grace_s)
+        if not done:
+            await self.end()
+        with contextlib.suppress(errors.AcpError, asyncio.CancelledError):
+            await playing
+        raise errors.AgentTimeout(
+            f"the turn took longer than {timeout_s:g} s and was cancelled",
+            advice="Give it more time with --timeout.",
+            stderr=self.process.stderr_tail() if self.process else "",
+        )
+
+    async def _converse(self, turn: Turn) -> None:
+        link = await self._linked(turn)
+        self._apply(events.PromptSent())
+        try:
+            await link.connection.prompt(
+                str(self.state.session_id), turn.prompt, on_end=lambda response: self._ended(turn, response)
+            )
+        except errors.AgentExited:  # also where it lives and no longer reads
+            link.give_up()
+            raise
+        except (errors.RequestFailed, errors.ConnectionClosed):
+            if turn.ended:  # by an answer that is no object: it ended all the same
+                return
+            # A cancelled prompt may be answered with an error just as well, or its process was stopped.
+            if not turn.cancel_requested:
+                raise
+            self._apply(events.TurnEnded(None))
+
+    def _ended(self, turn: Turn, response: dict[str, Any]) -> None:
+        """Called in wire order: what comes after this is late."""
+        if "error" not in response and not turn.ended:
+            self._apply(events.TurnEnded(response.get("result")))
+
+    async def _linked(self, turn: Turn) -> Link:
+        if self._link is not None and self._link.alive:
+            return self._link
+        if self._link is not None:
+            code = self._link.process.returncode
+            await self.end()
+            self._note_restart(f"the agent's process had ended (exit code {code})")
+        elif self.state.session_id is not None:
+            self._note_restart("the agent's process was stopped")
+        self._forget_the_agents_session()
+        roots = self.the_roots()
+        self.process = await start_agent(self.spec, roots, self._watcher)
+        link = Link(self.process, self._client, self.spec, self._log, self._lost)
+        try:
+            await link.open_session(
+                roots, self._limits.start_s, on_opened=lambda answer: self._opened(turn, link, answer)
+            )
+        except BaseException:
+            await link.close()
+            raise
+        self._link = link
+        return link
+
+    def _opened(self, turn: Turn, link: Link, answer: dict[str, Any]) -> None:
+        """Called in wire order: an update that comes right behind the answer finds the session."""
+        turn.agent = self.agent_info(link)
+        self._apply(events.SessionOpened(str(answer["sessionId"]), answer))
+
+    def _forget_the_agents_session(self) -> None:
+        """What the process before this one has told about itself is over."""
+        state = self.state
+        with self.lock:
+            state.title = state.updated_at = state.mode_id = None
+            state.modes, state.config_options, state.commands = {}, [], []
+
+    def _note_restart(self, why: str) -> None:
+        text = f"A new process was started, because {why}: it does not know what was said before."
+        self._apply(events.Noted(text, "warning"))
+
+    def cancel(self, turn: Turn) -> None:
+        """Ask the agent to end ``turn``; open requests are answered ``cancelled``."""
+        if turn.ended or turn.cancel_requested:
+            return
+        if turn is not self.state.turn:  # it still waits for the one before it
+            self._cancel_waiting(turn)
+            return
+        self._apply(events.CancelRequested())
+        self._line.head_was_cancelled()
+        self.broker.close_all("the turn was cancelled")
+        if turn.phase == "running" and self._link is not None:
+            self._link.connection.cancel(str(self.state.session_id))
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._limits.cancel_grace_s / 5, self._warn_unconfirmed, turn)
+        elif self._playing is not None:
+            self._playing.cancel()
+
+    def _cancel_waiting(self, turn: Turn) -> None:
+        task = self._tasks.get(turn.turn_id)
+        if task is not None:
+            task.cancel()
+        else:  # its task has not begun yet
+            turn.cancel_requested = True
+
+    def _warn_unconfirmed(self, turn: Turn) -> None:
+        if turn is self.state.turn and not turn.ended:
+            text = "The agent has not confirmed the cancel. `%acp restart` ends its process."
+            self._apply(events.Noted(text, "warning"))
+
+    def _fail(self, turn: Turn, error: Exception) -> None:
+        gone = isinstance(error, errors.AgentExited | errors.ConnectionClosed)
+        if not turn.ended:
+            self._apply(events.TurnFailed(_turn_error(error), agent_gone=gone))
+
+    async def end(self) -> None:
+        """End the agent's process and all that it started, within 5 s; a running turn fails."""
+        link, self._link = self._link, None
+        playing = self._playing
+        if link is not None:
+            await link.connection.close()  # first: nothing more is asked of us
+        elif playing is not None:  # it is still starting
+            playing.cancel()
+            await asyncio.wait([playing])
+        await self._end_processes()
+
+    def _lost(self) -> None:
+        """The agent is gone, or deaf: what it has started goes too, now and not at the next prompt."""
+        self._ending = asyncio.ensure_future(self._end_processes())
+
+    async def _end_processes(self) -> None:
+        agent = [self.process.stop()] if self.process is not None else []
+        await asyncio.gather(*agent, self._terminals.release_all())
+
+    def the_roots(self) -> Roots:
+        """Return the session's directories; by default the kernel's, from now on."""
+        if self.roots is None:
+            self.roots = Roots.of()
+        return self.roots
+
+    def agent_info(self, link: Link | None = None) -> AgentInfo:
+        """Return what is known of the agent."""
+        link = link or self._link
+        told = link.connection.agent_info if link else {}
+        title = told.get("title") or self.spec.title or told.get("name") or self.spec.name
+        version = told.get("version")
+        return AgentInfo(self.spec.name, str(title), str(version) if version is not None else None)
+
+    def _log(self, direction: str, message: Any) -> None:
+        self.frames.append(Frame(time.time(), direction, message))
+
+    def _apply(self, event: events.Event) -> None:
+        with self.lock:
+            self._tell(reduce(self.state, event, time.time()))
+
+    def listen(self, listener: Listener, turn: Turn | None) -> Callable[[], None]:
+        """Call ``listener`` with what changes of ``turn``, or of every one; returns how to end that."""
+        listeners = self._listeners.setdefault(turn.turn_id if turn else None, [])
+        listeners.append(listener)
+        return lambda: listeners.remove(listener)
+
+    def _tell(self, changes: list[Change]) -> None:
+        for listener in list(self._listeners.get(None, ())):
+            _guarded(listener, changes)
+        for turn_id in {change.turn.turn_id for change in changes}:
+            for listener in list(self._listeners.get(turn_id, ())):
+                _guarded(listener, [change for change in changes if change.turn.turn_id == turn_id])
+
+
+def _guarded(listener: Callable[[list[Change]], None], changes: list[Change]) -> None:
+    try:
+        listener(changes)
+    except Exception:  # noqa: BLE001  # the edge: what a view cannot show must not end the agent's turn
+        _log.exception("a listener failed")
+
+
+def _turn_error(error: Exception) -> TurnError:
+    kind = type(error).__name__
+    if not isinstance(error, errors.AcpError):
+        return TurnError(kind, str(error))
+    stderr = error.stderr if isinstance(error, errors.AgentError) else ""
+    return TurnError(kind, error.message, error.advice, stderr)
