@@ -6,7 +6,6 @@ https://agentclientprotocol.com/protocol/overview
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import json
 import logging
@@ -29,6 +28,7 @@ from acp_jupyter.wire.answers import (
     result_of,
 )
 from acp_jupyter.wire.transport import Diagnosable
+from acp_jupyter.wire.waiting import within
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -114,8 +114,7 @@ class Peer:
     async def close(self) -> None:
         """Send what waits to be sent, then stop; open requests fail with `ConnectionClosed`."""
         if self._gone is None and self._loops:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._outgoing.join(), _FLUSH_S)
+            await within(_FLUSH_S, self._outgoing.join())
         self._end(lambda: ConnectionClosed("the connection to the agent was closed"))
         stopping = [task for task in (*self._loops, *self._tasks) if task is not asyncio.current_task()]
         await asyncio.gather(*stopping, return_exceptions=True)
@@ -304,7 +303,7 @@ class Peer:
         self._outgoing.put_nowait(_Outgoing(message, frames.encode(message)))
 
     async def _write(self) -> None:
-        while True:
+        while self._gone is None:
             outgoing = await self._outgoing.get()
             self._guarded(self._show, "out", outgoing.message)
             try:

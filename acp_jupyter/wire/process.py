@@ -6,7 +6,6 @@ https://agentclientprotocol.com/protocol/transports
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 from acp_jupyter.errors import AgentExited, AgentNotFound, AgentStartFailed, UsageError
 from acp_jupyter.wire import reaper
 from acp_jupyter.wire.pipes import Pipes
+from acp_jupyter.wire.waiting import within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,8 +116,7 @@ class AgentProcess:
 
     async def exit_code_within(self, timeout_s: float) -> int | None:
         """Wait for its exit code; ``None`` where it still runs after ``timeout_s``."""
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._pipes.exited.wait(), timeout_s)
+        await within(timeout_s, self._pipes.exited.wait())
         return self.returncode
 
     def stderr_tail(self) -> str:
