@@ -120,8 +120,12 @@ class Hands:
         return Ran(ended.get("exitCode"), shown["output"])
 
     async def _release(self, terminal_id: str) -> None:
-        with contextlib.suppress(HandsError, asyncio.TimeoutError):
-            await asyncio.wait_for(self._call("terminal/release", terminalId=terminal_id), _RELEASE_WAIT_S)
+        releasing = asyncio.ensure_future(self._call("terminal/release", terminalId=terminal_id))
+        # not `wait_for`: before Python 3.12 that can swallow a cancellation
+        done, _ = await asyncio.wait([releasing], timeout=_RELEASE_WAIT_S)
+        with contextlib.suppress(HandsError):
+            for task in done:
+                task.result()
 
     async def _call(self, method: str, **params: Any) -> Any:
         try:
