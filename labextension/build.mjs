@@ -1,10 +1,12 @@
-// Build the three outputs; `jupyter-builder build .` then makes the labextension of `lib/plugin.js`.
+// Build the three outputs, and by `jupyter-builder` the labextension of `lib/plugin.js`.
+import { execFileSync } from 'node:child_process';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { common } from './esbuild.config.mjs';
 
 const STATIC = '../acp_jupyter/static';
+const LABEXTENSION = '../acp_jupyter/labextension';
 const LIMIT_KB = { 'renderer.js': 80, 'loader.js': 1.5 };
 
 async function one(entry, outfile, options = {}) {
@@ -36,4 +38,8 @@ await rm('lib', { recursive: true, force: true });
 const bundled = await one('src/renderer.tsx', `${STATIC}/renderer.js`);
 await writeFile(`${STATIC}/renderer.js.LICENSES.txt`, await licences(bundled));
 await one('src/loader.ts', `${STATIC}/loader.js`);
-await one('src/plugin.ts', 'lib/plugin.js', { external: ['@lumino/*', '@jupyterlab/*'] });
+const plugin = await one('src/plugin.ts', 'lib/plugin.js', { external: ['@lumino/*', '@jupyterlab/*'] });
+
+execFileSync('jupyter-builder', ['build', '.'], { stdio: 'inherit' });
+// The builder's own list of licences is empty: it sees one file, with everything in it. It empties the folder, so after it.
+await writeFile(`${LABEXTENSION}/static/THIRD-PARTY-LICENSES.txt`, await licences(plugin));
