@@ -94,6 +94,13 @@ export class TurnStore {
   }
 }
 
+const ENDED = ['done', 'cancelled', 'failed'];
+
+/** Whether the turn is over; the kernel says so by its time or by its state. */
+export function hasEnded(turn: Turn): boolean {
+  return turn.ended_at !== null || ENDED.includes(turn.state);
+}
+
 /** The terminals that some tool call shows; a `terminal` item of those is not drawn. */
 export function embeddedTerminals(turn: Turn): Set<string> {
   const content = Object.values(turn.tool_calls).flatMap(contentOf);

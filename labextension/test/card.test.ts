@@ -19,7 +19,8 @@ describe('the head', () => {
     [{ state: 'done', stop_reason: 'end_turn', ended_at: 1042 }, 'done · 42 s'],
     [{ state: 'done', stop_reason: 'max_tokens', ended_at: 1042 }, 'done · the token limit was reached · 42 s'],
     [{ state: 'done', stop_reason: 'odd', ended_at: 1042 }, 'done · stop reason “odd” · 42 s'],
-    [{ state: 'failed', ended_at: 1018, error: { type: 'AgentExited', message: 'the agent exited with code 7', advice: 'Run it again.', stderr: '\u001b[31merror:\u001b[0m no key\n' } }, 'stopped: the agent exited with code 7 · 18 s']
+    [{ state: 'failed', ended_at: 1018, error: { type: 'AgentExited', message: 'the agent exited with code 7', advice: 'Run it again.', stderr: '\u001b[31merror:\u001b[0m no key\n' } }, 'stopped: the agent exited with code 7 · 18 s'],
+    [{ state: 'failed', error: { type: 'AgentNotFound', message: '`claude` is not on PATH', advice: '', stderr: '' } }, 'not started: `claude` is not on PATH']
   ])('%j', (more, words) => {
     expect($(saved(turn(more)), '.acp-state').textContent).toBe(words);
   });
@@ -32,6 +33,13 @@ describe('the head', () => {
     expect($(el, '.acp-header').textContent).toMatch(/Claude Code.*Plan.*Sonnet.*76k \/ 200k · \$0.12/);
     expect($(el, '.acp-subheader').textContent).toBe('Make it fast/home/user/project+ /datapolicy: edits');
     expect(el.querySelector('.acp-loud')).toBeNull();
+    expect($(el, '.acp-footer').textContent).toBe('turn 3');
+  });
+
+  it('once the turn has ended its cost stands in the foot alone', () => {
+    const usage = { used: 76_000, size: 200_000, cost: { amount: 0.12, currency: 'USD' } };
+    const el = saved(turn({ state: 'done', stop_reason: 'end_turn', ended_at: 1042, usage }));
+    expect($(el, '.acp-usage').textContent).toBe('76k / 200k');
     expect($(el, '.acp-footer').textContent).toBe('turn 3 · $0.12');
   });
 
@@ -87,13 +95,38 @@ describe('a tool call', () => {
     expect($(el, '.acp-terminal span[style]').style.color).toBe('var(--acp-ansi-1)');
   });
 
+  it.each([
+    ['no request', [], '20 s'],
+    ['allowed', [{ option_id: 'once', decided_at: 1017 }], '3.0 s'],
+    ['allowed twice, counted from the last answer', [{ option_id: 'once', decided_at: 1002 }, { option_id: 'always', decided_at: 1018 }], '2.0 s'],
+    ['decided before it began', [{ option_id: 'once', decided_at: 999 }], '20 s'],
+    ['rejected', [{ option_id: 'no', decided_at: 1017 }], ''],
+    ['allowed, then rejected', [{ option_id: 'once', decided_at: 1002 }, { option_id: 'no', decided_at: 1018 }], ''],
+    ['not answered', [{ state: 'cancelled', decided_at: 1017 }], '']
+  ])('how long it took leaves out a person’s time to think: %s', (_, decided, words) => {
+    const permissions = decided.map((more, index) => permission({ key: String(index), state: 'selected', decided_by: 'you', opened_at: 1001 + index, ...more }));
+    const one = call({ kind: 'edit', status: 'completed', ended_at: 1020 });
+    const el = saved(turnOf([one], { permissions: Object.fromEntries(permissions.map(each => [each.key, each])) }));
+    expect($(el, '.acp-status').textContent).toBe(words);
+  });
+
+  it('text is folded by the lines that a reader will see', () => {
+    const lines = Array.from({ length: 16 }, (_, index) => `line ${index}`).join('\n');
+    const label = (text: string): string => $(saved(turnOf([call({ content: [{ type: 'content', block: { type: 'text', text } }] })])), '.acp-fold-button').textContent ?? '';
+    expect([lines, `\`\`\`console\n${lines}\n\`\`\`\n`, `${lines}\n\`\`\`\n`].map(label)).toEqual(['16 lines of text', '16 lines of text', '17 lines of text']);
+  });
+
   it('marks what ran without a question; the foot counts files and those', () => {
     const edit = (id: string, path: string) => call({ tool_call_id: id, kind: 'edit', status: 'completed', content: [diff({ path })] });
-    const el = saved(turnOf([edit('1', PATH), edit('2', PATH), edit('3', '/home/user/project/b.py'), { ...edit('4', '/x'), status: 'failed' }], {
-      permissions: { a: permission({ tool_call_id: '1', state: 'selected', option_id: 'once', decided_by: 'you' }), b: permission({ key: 'b', tool_call_id: '4', state: 'selected', option_id: 'no', decided_by: 'nobody' }) }
+    const decided = (tool_call_id: string, option_id: string, decided_by: string) => permission({ key: tool_call_id, tool_call_id, state: 'selected', option_id, decided_by });
+    const failed = (id: string) => ({ ...edit(id, '/x'), status: 'failed' });
+    const el = saved(turnOf([edit('1', PATH), edit('2', PATH), edit('3', '/home/user/project/b.py'), failed('4'), failed('5'), edit('6', PATH), failed('7')], {
+      permissions: { a: decided('1', 'once', 'you'), b: decided('4', 'no', 'nobody'), c: decided('5', 'no', 'policy'), d: decided('6', 'once', 'policy') }
     }));
-    expect($(el, '.acp-footer').textContent).toBe('2 files changed+3 −32 calls without askingturn 3');
-    expect([...el.querySelectorAll('.acp-tool-call')].map(one => (one.textContent ?? '').includes('without asking'))).toEqual([false, true, true, false]);
+    expect($(el, '.acp-footer').textContent).toBe('2 files changed+4 −43 calls without askingturn 3');
+    expect([...el.querySelectorAll('.acp-tool-call')].map(one => (one.textContent ?? '').includes('without asking'))).toEqual([false, true, true, false, false, false, true]);
+    const unmarked = [call({ kind: 'edit', status: 'pending' }), call({ tool_call_id: 't2', kind: 'read', status: 'completed' })];
+    expect(saved(turnOf(unmarked)).textContent).not.toContain('without asking');
   });
 
   it('raw values as tabs, closed at first, by mouse and keyboard', async () => {
@@ -235,6 +268,24 @@ describe('the timeline', () => {
     kernel.ops({ op: 'merge', path: ['plans', 'p'], value: { entries: entries.slice(0, 1) } });
     await new Promise(resolve => setTimeout(resolve, 50));
     expect(el.querySelectorAll('.acp-plan li')).toHaveLength(1);
+  });
+
+  it('a plan: once the turn has ended no step is under way', async () => {
+    const entries = [{ content: 'step', priority: 'medium', status: 'in_progress' }];
+    const { el, kernel } = await live(turn({ items: [{ type: 'plan', plan_id: 'p' }], plans: { p: { entries } } }));
+    const mark = (): (string | null)[] => [$(el, '.acp-plan li').getAttribute('title'), $(el, '.acp-plan .acp-icon').getAttribute('aria-label')];
+    expect(mark()).toEqual([null, 'under way']);
+    kernel.ops({ op: 'merge', path: [], value: { state: 'done', stop_reason: 'end_turn', ended_at: 1042 } });
+    await frame();
+    expect(mark()).toEqual(['not finished', 'not finished']);
+    expect(el.querySelector('.acp-plan circle')).toBeNull();
+  });
+
+  it('a plan’s words are plain but for `code`, and hide nothing', () => {
+    const entries = [{ content: '**Run** `py\u202etest -q`, <b>then</b> ``x`` and `y', priority: 'medium', status: 'pending' }];
+    const el = saved(turn({ items: [{ type: 'plan', plan_id: 'p' }], plans: { p: { entries } } }));
+    expect($(el, '.acp-plan').textContent).toBe('**Run** pyU+202Etest -q, <b>then</b> ``x`` and `y');
+    expect([...el.querySelectorAll('.acp-plan code')].map(one => one.textContent)).toEqual(['pyU+202Etest -q']);
   });
 
   it('a person’s words are labelled', () => {

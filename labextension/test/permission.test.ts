@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import css from '../src/style/permission.css?raw';
 import type { Turn } from '../src/types';
 import { $, call, click, frame, live, permission, saved, turnOf } from './help';
 
@@ -107,6 +108,26 @@ describe('a request', () => {
     const spoofed = await live(turnOf([call({ kind: 'read', raw_input })], { permissions: { '1': permission() } }));
     expect($(spoofed.el, '.acp-permission').textContent).toContain('It holds a command');
     expect($(spoofed.el, '.acp-permission pre').textContent).toContain('; rm -rf build');
+  });
+
+  it('the first way out is pushed to the end by the option before it, so that it wraps to the left', async () => {
+    const style = document.createElement('style');
+    style.textContent = css;
+    document.body.append(style);
+    const { el } = await live(asking());
+    const margins = (side: string): string[] => options(el).map(button => getComputedStyle(button).getPropertyValue(`margin-inline-${side}`));
+    expect(margins('end')).toEqual(['0', 'auto', '0']);
+    expect(margins('start')).toEqual(['0', '0', '0']);
+  });
+
+  it('a command’s directory is told once, other places all the same', async () => {
+    const raw_input = JSON.stringify({ command: 'make', cwd: '/home/user/project' });
+    const locations = ['/home/user/project', '/home/user/project/Makefile'].map(path => ({ path, line: null }));
+    const { el } = await live(turnOf([call({ kind: 'execute', raw_input, locations })], { permissions: { '1': permission() } }));
+    expect($(el, '.acp-sentence').textContent).toBe('Claude Code wants to run this command in /home/user/project');
+    expect([...el.querySelectorAll('.acp-paths li')].map(path => path.textContent)).toEqual(['/home/user/project/Makefile']);
+    const alone = await live(turnOf([call({ kind: 'execute', raw_input, locations: locations.slice(0, 1) })], { permissions: { '1': permission() } }));
+    expect(alone.el.querySelector('.acp-paths')).toBeNull();
   });
 
   it('shows hidden characters in paths, titles and names of options, and warns', async () => {

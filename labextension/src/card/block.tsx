@@ -31,9 +31,16 @@ export function BlockView({ block, id, foldOver = Infinity }: { block: Block; id
 }
 
 function TextBlock({ text, id, foldOver }: { text: string; id: string; foldOver: number }): JSX.Element {
-  const lines = text.split('\n').length;
+  const lines = linesShown(text);
   if (lines <= foldOver) return <Markdown text={text} />;
   return <Fold id={id} label={`${lines} lines of text`}>{() => <Markdown text={text} />}</Fold>;
+}
+
+/** How many lines a reader gets to see: a fence around the text is none of it. */
+function linesShown(text: string): number {
+  const lines = text.trimEnd().split('\n');
+  const fenced = lines.length > 1 && /^`{3}/.test(lines[0] ?? '') && /^`{3,}$/.test(lines.at(-1) ?? '');
+  return fenced ? lines.length - 2 : lines.length;
 }
 
 function base64Size(data: string): number {

@@ -4,13 +4,14 @@ import { Markdown } from './markdown';
 import { Seen } from './seen';
 import { Screen } from '../terminal/screen';
 import { drawLine } from './terminal';
+import { errorWords } from './words';
 
 /** Why the turn stopped: the agent's last words on stderr, and what to do next. */
 export function ErrorView({ error }: { error: TurnError }): JSX.Element {
   const stderr = error.stderr.trim();
   return (
     <div class="acp-error">
-      <div class="acp-bad">stopped: <Seen text={error.message} /></div>
+      <div class="acp-bad"><Seen text={errorWords(error)} /></div>
       {stderr ? <Stderr text={stderr} /> : null}
       {error.advice ? <div class="acp-advice"><Markdown text={error.advice} /></div> : null}
     </div>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { contentOf } from '../store';
+import { contentOf, hasEnded } from '../store';
 import { money, plural } from '../text/format';
 import type { Permission, Turn } from '../types';
 import { useCard } from './context';
@@ -24,12 +24,13 @@ export function changesOf(turn: Turn): Changes {
   };
 }
 
-/** The card's foot: what changed, what nobody was asked about, and which turn this was. */
+/** The card's foot: what changed, what was done without asking, and which turn this was. */
 export function Footer({ permissions }: { permissions: Map<string, Permission[]> }): JSX.Element {
   const { turn } = useCard().store;
   const { files, added, removed } = changesOf(turn);
   const unasked = Object.values(turn.tool_calls).filter(call => withoutAsking(call, permissions.get(call.tool_call_id) ?? [])).length;
-  const cost = turn.usage?.cost;
+  // until then the head shows it
+  const cost = hasEnded(turn) ? turn.usage?.cost : null;
   return (
     <div class="acp-footer">
       {files > 0 ? <><b>{plural(files, 'file')} changed</b><Totals added={added} removed={removed} /></> : null}

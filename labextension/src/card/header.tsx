@@ -1,12 +1,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { hasEnded } from '../store';
 import { clock, duration, money, tokens } from '../text/format';
 import type { Turn, Usage } from '../types';
 import { useCard, useNow } from './context';
 import { Icon } from './icons';
 import { agentName } from './permission';
 import { Code, Seen } from './seen';
-import { stopWords } from './words';
+import { errorWords, stopWords } from './words';
 
 interface Props {
   /** Keys of the open requests, in order. */
@@ -18,7 +19,7 @@ interface Props {
 export function Header({ open, focus }: Props): JSX.Element {
   const { store, live } = useCard();
   const { turn } = store;
-  const running = turn.ended_at === null && !ENDED.includes(turn.state);
+  const running = !hasEnded(turn);
   const models = turn.options.filter(option => option.category === 'model');
   return (
     <div class="acp-header">
@@ -32,26 +33,24 @@ export function Header({ open, focus }: Props): JSX.Element {
       <span class="acp-header-end">
         {live && open.length > 1 ? <Queue open={open} focus={focus} /> : null}
         {running && live ? <Elapsed turn={turn} /> : null}
-        {turn.usage ? <Meter usage={turn.usage} /> : null}
+        {turn.usage ? <Meter usage={turn.usage} cost={running ? turn.usage.cost : null} /> : null}
         {running && live ? <Stop requested={turn.cancel_requested === true} /> : null}
       </span>
     </div>
   );
 }
 
-const ENDED = ['done', 'cancelled', 'failed'];
-
 function StateWords({ turn, live }: { turn: Turn; live: boolean }): JSX.Element {
   const took = turn.started_at !== null && turn.ended_at !== null ? ` · ${duration(turn.ended_at - turn.started_at)}` : '';
   const why = turn.state === 'done' ? stopWords(turn.stop_reason) : null;
-  const words = !live && !ENDED.includes(turn.state) ? 'not finished when this was saved' : stateWords(turn);
+  const words = !live && !hasEnded(turn) ? 'not finished when this was saved' : stateWords(turn);
   return <span class="acp-state">{<Seen text={words} />}{why ? <> · <Seen text={why} /></> : null}{took}</span>;
 }
 
 function stateWords(turn: Turn): string {
   if (turn.state === 'waiting') return 'waiting for your approval';
   if (turn.state === 'starting') return 'starting…';
-  if (turn.state === 'failed') return turn.error ? `stopped: ${turn.error.message}` : 'stopped';
+  if (turn.state === 'failed') return turn.error ? errorWords(turn.error) : 'stopped';
   return turn.state;
 }
 
@@ -60,7 +59,7 @@ function Elapsed({ turn }: { turn: Turn }): JSX.Element | null {
   return turn.started_at === null ? null : <span class="acp-elapsed">{clock(now - turn.started_at)}</span>;
 }
 
-function Meter({ usage }: { usage: Usage }): JSX.Element {
+function Meter({ usage, cost }: { usage: Usage; cost: Usage['cost'] }): JSX.Element {
   const share = usage.size > 0 ? Math.min(1, usage.used / usage.size) : 0;
   const exact = `${usage.used.toLocaleString('en-US')} of ${usage.size.toLocaleString('en-US')} tokens of context used`;
   return (
@@ -68,7 +67,7 @@ function Meter({ usage }: { usage: Usage }): JSX.Element {
       <span class="acp-meter" data-full={share >= 0.85 || undefined} role="img" aria-label={exact}>
         <span style={{ width: `${(share * 100).toFixed(1)}%` }} />
       </span>
-      <span>{tokens(usage.used)} / {tokens(usage.size)}{usage.cost ? ` · ${money(usage.cost)}` : ''}</span>
+      <span>{tokens(usage.used)} / {tokens(usage.size)}{cost ? ` · ${money(cost)}` : ''}</span>
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { own } from '../ops';
+import { hasEnded } from '../store';
 import type { CompactionItem, Item, NoticeItem, UnknownItem } from '../types';
 import { BlockView } from './block';
 import { useCard } from './context';
@@ -26,7 +27,7 @@ export function ItemView({ item, id, last }: { item: Drawn; id: string; last: bo
       return <Message role={item.role}><BlockView block={item.block} id={id} /></Message>;
     case 'plan': {
       const plan = own(store.turn.plans, item.plan_id);
-      return plan ? <PlanView plan={plan} /> : null;
+      return plan ? <PlanView plan={plan} ended={hasEnded(store.turn)} /> : null;
     }
     case 'terminal': {
       const terminal = own(store.turn.terminals, item.terminal_id);

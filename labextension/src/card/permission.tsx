@@ -111,12 +111,12 @@ function Wish({ call, paths, input }: { call: ToolCall | undefined; paths: strin
 /** What is to be seen in full before anybody says yes: paths, the whole command, or at the least the raw input. */
 function Details({ call, paths, input }: { call: ToolCall | undefined; paths: string[]; input: ToolInput }): JSX.Element {
   const kind = call?.kind ?? 'other';
+  // a command's directory stands in the sentence
+  const listed = kind === 'execute' ? paths.filter(path => path !== input.cwd) : paths.length > 1 ? paths : [];
   const nothing = input.command === null && paths.length === 0 && !input.url;
   return (
     <>
-      {paths.length > 1 || (kind === 'execute' && paths.length > 0) ? (
-        <ul class="acp-paths">{paths.map(path => <li key={path}><Code text={path} /></li>)}</ul>
-      ) : null}
+      {listed.length > 0 ? <ul class="acp-paths">{listed.map(path => <li key={path}><Code text={path} /></li>)}</ul> : null}
       {input.command !== null && kind !== 'execute' ? <p class="acp-sentence">It holds a command:</p> : null}
       {input.command !== null ? <pre class="acp-command" dir="ltr"><Seen text={input.command} /></pre> : null}
       {nothing && call?.raw_input ? <pre class="acp-command" dir="ltr"><LongText text={call.raw_input} /></pre> : null}

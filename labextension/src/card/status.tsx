@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { own } from '../ops';
 import { exitWords } from '../store';
 import { duration } from '../text/format';
-import type { Terminal, ToolCall } from '../types';
+import type { Permission, Terminal, ToolCall } from '../types';
 import { useCard, useNow } from './context';
 import { Icon } from './icons';
 import { Seen } from './seen';
@@ -40,8 +40,9 @@ function told(call: ToolCall, end: Terminal | undefined, asking: boolean): Told 
 }
 
 /** A call's status and how long it took, or takes. */
-export function Status({ call, asking }: { call: ToolCall; asking: boolean }): JSX.Element {
+export function Status({ call, permissions }: { call: ToolCall; permissions: Permission[] }): JSX.Element {
   const { store, live } = useCard();
+  const asking = permissions.some(permission => permission.state === 'open');
   const { tone, words } = told(call, endOf(call, store.turn.terminals), asking);
   const running = live && !asking && shownStatus(call) === 'in_progress';
   return (
@@ -49,14 +50,33 @@ export function Status({ call, asking }: { call: ToolCall; asking: boolean }): J
       {tone === 'ok' ? <Icon name="check" label="completed" /> : null}
       {tone === 'bad' ? <Icon name="cross" label="failed" /> : null}
       <Seen text={words} />
-      <Took call={call} running={running} after={words !== ''} show={!asking} />
+      <Took from={asking ? null : workBegan(call, permissions)} call={call} running={running} after={words !== ''} />
     </span>
   );
 }
 
-function Took({ call, running, after, show }: { call: ToolCall; running: boolean; after: boolean; show: boolean }): JSX.Element | null {
+/** When a call's own work began: a person's time to think is not part of it. Null where it was not allowed. */
+function workBegan(call: ToolCall, permissions: Permission[]): number | null {
+  const last = permissions.at(-1);
+  if (call.started_at === null || (last && !isAllowed(last))) return null;
+  return Math.max(call.started_at, ...permissions.map(permission => permission.decided_at ?? 0));
+}
+
+function isAllowed({ state, option_id, options }: Permission): boolean {
+  const chosen = options.find(option => option.option_id === option_id);
+  return state === 'selected' && (chosen?.kind ?? '').startsWith('allow');
+}
+
+interface TookProps {
+  from: number | null;
+  call: ToolCall;
+  running: boolean;
+  after: boolean;
+}
+
+function Took({ from, call, running, after }: TookProps): JSX.Element | null {
   const now = useNow(running, TICK_MS);
   const to = call.ended_at ?? (running ? now : null);
-  if (!show || call.started_at === null || to === null) return null;
-  return <>{after ? ' · ' : ''}{duration(to - call.started_at)}</>;
+  if (from === null || to === null) return null;
+  return <>{after ? ' · ' : ''}{duration(to - from)}</>;
 }

@@ -46,7 +46,7 @@ export function ToolCallView({ call, index, permissions }: Props): JSX.Element {
           {withoutAsking(call, permissions) ? <span class="acp-pill acp-pill-wait">without asking</span> : null}
         </span>
         {body ? null : raw}
-        <Status call={call} asking={asking} />
+        <Status call={call} permissions={permissions} />
       </div>
       {block === null ? null : <pre class="acp-command" dir="ltr"><Seen text={block} /></pre>}
       {call.content.map((item, place) => <Content key={place} item={item} call={call} id={`${call.tool_call_id}:${place}`} />)}
@@ -60,12 +60,10 @@ export function ToolCallView({ call, index, permissions }: Props): JSX.Element {
 const LOOKING = ['read', 'search', 'fetch'];
 const TOUCHING = ['edit', 'delete', 'move', 'execute'];
 
-/** Whether a call that changes things went ahead and no person was asked. */
+/** Whether a call that changes things went ahead though the agent asked nothing about it, neither a person nor a policy. */
 export function withoutAsking(call: ToolCall, permissions: Permission[]): boolean {
   const ran = ['in_progress', 'completed', 'failed'].includes(call.status);
-  const answered = permissions.some(permission => permission.decided_by === 'you' || permission.state === 'open');
-  const refused = permissions.some(permission => permission.state !== 'selected' || permission.decided_by === 'nobody');
-  return TOUCHING.includes(call.kind) && ran && !answered && !refused;
+  return TOUCHING.includes(call.kind) && ran && permissions.length === 0;
 }
 
 /** The command of a call, from its raw input; null where it has none, or is not about one. */

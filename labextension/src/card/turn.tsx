@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { own } from '../ops';
-import { embeddedTerminals, permissionsInOrder } from '../store';
+import { embeddedTerminals, hasEnded, permissionsInOrder } from '../store';
 import type { Item, Permission, ToolCall, Turn } from '../types';
 import { useCard } from './context';
 import { ErrorView } from './error';
@@ -92,7 +92,7 @@ function OtherItem({ item, index }: { item: Exclude<Item, { type: 'tool_call' }>
   const { store } = useCard();
   const last = index === store.turn.items.length - 1;
   const node = item.type === 'plan' ? `plans/${item.plan_id}` : item.type === 'terminal' ? `terminals/${item.terminal_id}` : '';
-  const rev = [store.revision(`items/${index}`), node && store.revision(node), last, item.type === 'thought' && store.turn.ended_at].join(' ');
+  const rev = [store.revision(`items/${index}`), node && store.revision(node), last, ['thought', 'plan'].includes(item.type) && hasEnded(store.turn)].join(' ');
   return <Part rev={rev}><ItemView item={item} id={`item:${index}`} last={last} /></Part>;
 }
 

@@ -1,6 +1,6 @@
 /** Our own words for what the agent does, asks and is told. */
 
-import type { PermissionOption } from '../types';
+import type { PermissionOption, TurnError } from '../types';
 import type { IconName } from './icons';
 
 interface Kind {
@@ -56,6 +56,11 @@ const DECIDED: Record<string, string> = {
 export function decidedWords(option: PermissionOption | undefined): string {
   const words = option && Object.hasOwn(DECIDED, option.kind) ? DECIDED[option.kind] : undefined;
   return words ?? 'Answered';
+}
+
+/** What went wrong, in one line; an agent that was not found has not begun anything that could stop. */
+export function errorWords(error: TurnError): string {
+  return `${error.type === 'AgentNotFound' ? 'not started' : 'stopped'}: ${error.message}`;
 }
 
 const STOPS: Record<string, string> = {
