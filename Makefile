@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := $(shell find labextension/src labextension/*.mjs labextension/package.json labextension/package-lock.json labextension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup demo test test-kernels test-agents lab screenshots clean
+.PHONY: help setup demo chromium test test-kernels test-agents lab screenshots clean
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -27,13 +27,15 @@ demo: $(VENV)/installed ## the main job, headless, on the demo's scratch copy
 	rm -rf build/demo && mkdir -p build/demo
 	$(RUN) python examples/run_headless.py examples/02_headless.ipynb build/demo
 
-lab: $(VENV)/installed ## JupyterLab on the first example
+lab: $(VENV)/installed ## JupyterLab on the first example (LAB_ARGS="--no-browser --port 9999")
 	mkdir -p build/lab && cp -n examples/01_first_task.ipynb build/lab/ || true
-	$(RUN) jupyter lab build/lab/01_first_task.ipynb
+	$(RUN) jupyter lab $(LAB_ARGS) build/lab/01_first_task.ipynb
 
-test: setup ## every check
+chromium:
 	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
 	  { echo "No Chromium: set CHROMIUM to its path, or install it (Debian: apt-get install chromium)."; exit 1; }
+
+test: chromium setup ## every check
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) pyright

@@ -31,6 +31,10 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_PLACES[name]), name)
 
 
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PLACES])
+
+
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext acp_jupyter``: register ``%%acp`` and ``%acp``; starts no process, patches nothing."""
     from acp_jupyter.magics import load  # noqa: PLC0415  # `import acp_jupyter` alone needs no IPython

@@ -27,7 +27,9 @@ def ask(turn: Turn, pending: PendingPermission) -> bool:
     count = len(pending.options)
     while True:
         try:
-            answer = input(f"1 to {count}, or c to cancel: " if count else "c to cancel: ").strip().lower()
+            answer = (
+                input(f"1 to {count}, or c for none of them: " if count else "c to go on: ").strip().lower()
+            )
         except (EOFError, OSError, StdinNotImplementedError):
             return False
         if answer == "c" or (answer.isdecimal() and 1 <= int(answer) <= count):

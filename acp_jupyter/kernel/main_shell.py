@@ -42,6 +42,8 @@ class MainShell:
 
     def __init__(self, kernel: Any) -> None:
         self._stream, self.socket, self._reply_to = _sockets(kernel)
+        self._thread: Any = getattr(kernel, "shell_channel_thread", None)
+        self._outer: Any = kernel.shell_stream
         self._io_loop: Any = self._stream.io_loop
         self._loop: asyncio.AbstractEventLoop = self._io_loop.asyncio_loop
         self._dispatch = _callback(self._stream)
@@ -122,6 +124,16 @@ class MainShell:
     def rearm(self) -> None:
         """Make the loop look at the socket when it next turns: raw reads use up the edge that tells it to."""
         self._io_loop.add_callback(_flush_one, self._stream)
+
+    def nudge(self, after_s: float = 0.0) -> None:
+        """Make ipykernel 7's shell channel thread look at the shell channel.
+
+        Before 7.4.0 it sends replies by the raw socket, which uses up the edge that tells it of a request
+        that comes in that moment: that one, and all after it, were never seen. We wait for just such ones.
+        """
+        if self._thread is not None:
+            loop = self._thread.io_loop
+            loop.add_callback(loop.call_later, after_s, _flush_one, self._outer)
 
 
 def _sockets(kernel: Any) -> tuple[ZMQStream, zmq.Socket[Any], zmq.Socket[Any]]:

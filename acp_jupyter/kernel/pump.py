@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 
 # messages read at a stretch, so that a flood of them does not keep wait() from looking at done()
 _BATCH = 100
+# how long a request may stay unseen that ipykernel 7.0 to 7.3 has overlooked
+_NUDGE_S = 0.25
 
 
 class Waiter(ABC):
@@ -123,6 +125,7 @@ class ShellPump(Waiter):
         self._poller.register(shell.socket, zmq.POLLIN)
         self._bell: tuple[socket.socket, socket.socket] | None = None
         self._bell_lock = threading.Lock()
+        self._next_nudge = 0.0
 
     @classmethod
     def detect(cls) -> ShellPump | None:
@@ -185,6 +188,7 @@ class ShellPump(Waiter):
                     while self._unserved:
                         self._shell.hand_back(self._unserved.popleft())
                     self._shell.rearm()  # again: a handler may have turned the loop (nest_asyncio)
+                    self._shell.nudge(_NUDGE_S)  # when this cell's reply has been sent
 
     def _pause(self, seconds: float) -> bool:
         self._interrupts.check()
@@ -196,6 +200,9 @@ class ShellPump(Waiter):
             with self._interrupts.held():
                 self._sort()
             self._serve()
+        elif time.monotonic() > self._next_nudge:
+            self._next_nudge = time.monotonic() + _NUDGE_S
+            self._shell.nudge()
         return woken
 
     def _sort(self) -> None:

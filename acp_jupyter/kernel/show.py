@@ -36,6 +36,14 @@ INTERRUPT_S = 1.5
 _LATE_S = 0.2
 
 
+class Interrupted(KeyboardInterrupt):
+    """The cell was interrupted, or Stop was clicked: Run All stops."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it: not our own code."""
+        return ["KeyboardInterrupt: the turn was cancelled; the session goes on with the next prompt."]
+
+
 class FrontEnd:
     """What this kernel knows of whoever looks at it; ``shown``: in which execution a turn was shown live."""
 
@@ -98,7 +106,7 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
     if run.done():
         run.result()
     if run.turn.cancel_requested:
-        raise KeyboardInterrupt
+        raise Interrupted
     return run.turn
 
 

@@ -21,6 +21,7 @@ def load(shell: Any) -> None:
     shell.register_magic_function(_cell_magic(shell), "cell", "acp")
     shell.register_magic_function(_line_magic(shell), "line", "acp")
     completion.register(shell)
+    shell.input_transformers_cleanup.insert(0, _with_a_body)
     formatter = getattr(shell.display_formatter, "ipython_display_formatter", None)
     if formatter is not None:
         formatter.for_type_by_name(*_FORMAT_KEY, _display_turn)
@@ -31,9 +32,17 @@ def unload(shell: Any) -> None:
     for kind in ("cell", "line"):
         shell.magics_manager.magics[kind].pop("acp", None)
     completion.unregister(shell)
+    shell.input_transformers_cleanup[:] = [
+        one for one in shell.input_transformers_cleanup if one is not _with_a_body
+    ]
     kernel = sys.modules.get("acp_jupyter.kernel.sessions")
     if kernel is not None:  # never used: nothing was started
         kernel.sessions().stop_all()
+
+
+def _with_a_body(lines: list[str]) -> list[str]:
+    """Give ``%%acp`` alone a body: IPython would take it for a mistyped line magic, also with ``--help``."""
+    return [*lines, "\n"] if len(lines) == 1 and lines[0].startswith("%%acp") else lines
 
 
 def _display_turn(turn: Any) -> None:

@@ -37,7 +37,7 @@ def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
         raise UsageError(f"--output {options.output!r} is not a variable's name")
     if options.agent is None and sessions().current is None:
         print(agents_text(sessions()))  # noqa: T201  # nothing is started before an agent was chosen
-        return None
+        raise UsageError("no agent was chosen yet", advice="Name one of those above: %%acp demo")
     turn = _run(task, options)
     if options.output is not None:
         shell.user_ns[options.output] = turn
@@ -52,7 +52,10 @@ def _run(task: str, options: argparse.Namespace) -> Turn:
     # Somebody can be asked from before the first request on: a fast agent asks at once.
     with session.attended():
         run = session.start(task, policy=options.approve, timeout_s=options.timeout)
-        return show(run, quiet=options.quiet)
+        turn = show(run, quiet=options.quiet)
+    if options.quiet and turn.policy == "allow-once-all":
+        _warn("without asking: the policy allow-once-all allowed whatever the agent asked for")
+    return turn
 
 
 def _judge(turn: Turn, *, check: bool) -> None:
@@ -67,8 +70,11 @@ def _judge(turn: Turn, *, check: bool) -> None:
         )
     for permission in unasked:
         verb, what = words.heading(turn, turn.tool_calls[permission.tool_call_id])
-        text = f"Warning: {verb} {what}: rejected, because nobody could be asked; {permission.reason}"
-        print(text, file=sys.stderr)  # noqa: T201  # not `warnings`, which shows a text only once
+        _warn(f"{verb} {what}: rejected, because nobody could be asked; {permission.reason}")
+
+
+def _warn(text: str) -> None:
+    print(f"Warning: {text}", file=sys.stderr)  # noqa: T201  # not `warnings`, which shows a text only once
 
 
 def _typed_body(shell: Any, cell: str) -> str:

@@ -28,12 +28,22 @@ def run_line(_shell: Any, line: str) -> None:
         AcpError: The command could not be carried out.
     """
     try:
-        options = line_parser().parse_args(split(line))
+        own, argv = _before_and_after_dashes(split(line))
+        options = line_parser().parse_args(own)
+        options.argv = argv
     except HelpShown:
         return
     text = COMMANDS[options.command or "status"](options)
     if text:
         print(text)  # noqa: T201  # a magic's output
+
+
+def _before_and_after_dashes(words: list[str]) -> tuple[list[str], list[str]]:
+    """What stands after `--` is a command of its own, and no option of ours."""
+    if "--" not in words:
+        return words, []
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
 def _session() -> Session:
@@ -53,10 +63,10 @@ def _use(options: argparse.Namespace) -> str:
 
 
 def _add(options: argparse.Namespace) -> str:
-    argv = options.argv[1:] if options.argv[:1] == ["--"] else options.argv
-    if not argv:
+    if not options.argv:
         raise UsageError("no command was given", advice="%acp add NAME -- COMMAND ARG...")
-    spec = sessions().agents.add(options.name, argv[0], argv[1:], needs=options.env, save=options.save)
+    command, *args = options.argv
+    spec = sessions().agents.add(options.name, command, args, needs=options.env, save=options.save)
     where = f" and saved in {sessions().agents.file}" if options.save else ""
     found = "" if spec.on_path else f" Its command {spec.command} is not on PATH."
     return f"{spec.name} is known{where}.{found}"
@@ -78,7 +88,10 @@ def _restart(_options: argparse.Namespace) -> str:
 
 
 def _stop(_options: argparse.Namespace) -> str:
-    _session().stop()
+    session = _session()
+    if session.pid is None:
+        return "No process is running."
+    session.stop()
     return "The agent's process has ended."
 
 

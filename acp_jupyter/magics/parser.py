@@ -9,8 +9,8 @@ from typing import NoReturn, cast
 from acp_jupyter.errors import UsageError
 
 BLOCKED = (
-    "A running cell blocks those after it: while one waits, answer on its card, or interrupt the kernel; "
-    "%acp cancel, pending, approve and reject are for turns that do not block."
+    "A running cell blocks those after it: while a turn waits in one, answer on its card, or interrupt the "
+    "kernel; %acp cancel, pending, approve and reject cannot help then."
 )
 _POLICY_HELP = "who answers permission requests in this turn: ask, reject, read, edits, allow-once-all"
 
@@ -37,11 +37,11 @@ def cell_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("agent", nargs="?", metavar="AGENT", help="its name; by default the current session's")
     add("-o", "--output", metavar="NAME", help="bind the turn to a variable")
-    add("-q", "--quiet", action="store_true", help="no card; the answer alone")
+    add("-q", "--quiet", action="store_true", help="no card, the answer alone; questions come by input()")
     add("--cwd", metavar="DIR", help="working directory; by default the kernel's when the session starts")
     add("--add-dir", metavar="DIR", action="append", default=[], help="a further directory (repeatable)")
     add("--approve", metavar="POLICY", help=_POLICY_HELP)
-    add("--timeout", metavar="S", type=_seconds, help="cancel the turn after S seconds")
+    add("--timeout", metavar="S", type=seconds, help="cancel the turn after S seconds")
     add("--check", action="store_true", help="raise unless the turn ends by itself with nothing rejected")
     return parser
 
@@ -52,12 +52,13 @@ def line_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=text, description=text)
+        # argparse fills in the one and takes the other as it stands
+        return commands.add_parser(name, help=text.replace("%", "%%"), description=text)
 
     command("status", "the session: agent, process, directories, turns (also without a command)")
     command("agents", "the agents that are known, and which are found here")
     command("use", "make an agent the current one").add_argument("name", metavar="NAME")
-    add = command("add", "make an agent known: %%acp add NAME -- COMMAND ARG...")
+    add = command("add", "make an agent known: %acp add NAME -- COMMAND ARG...")
     add.add_argument("name", metavar="NAME")
     add.add_argument(
         "--env",
@@ -67,19 +68,21 @@ def line_parser() -> argparse.ArgumentParser:
         help="an environment variable it needs (its name only)",
     )
     add.add_argument("--save", action="store_true", help="for later kernels too, in the user's agents file")
-    add.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- COMMAND ARG...")
+    add.usage = "%(prog)s [-h] [--env NAME] [--save] NAME -- COMMAND ARG..."
     command("remove", "forget an agent that was added").add_argument("name", metavar="NAME")
     command("new", "begin the session afresh at the next prompt, in the kernel's directory by then")
     command("restart", "end the agent's process; the next prompt starts another")
     command("stop", "end the agent's process and all that it started")
-    command("cancel", "cancel the running turn (not while a cell blocks)")
-    command("pending", "the permission requests that wait (not while a cell blocks)")
-    approve = command("approve", "allow a waiting request once, or select OPTION (not while a cell blocks)")
+    command("cancel", "cancel the running turn (cannot help while a cell blocks)")
+    command("pending", "the permission requests that wait (cannot help while a cell blocks)")
+    approve = command(
+        "approve", "allow a waiting request once, or select OPTION (cannot help while a cell blocks)"
+    )
     approve.add_argument(
         "number", nargs="?", type=int, default=1, metavar="N", help="from 1, as listed by pending"
     )
     approve.add_argument("option", nargs="?", metavar="OPTION", help="the id of one of its options")
-    reject = command("reject", "reject a waiting request this time (not while a cell blocks)")
+    reject = command("reject", "reject a waiting request this time (cannot help while a cell blocks)")
     reject.add_argument(
         "number", nargs="?", type=int, default=1, metavar="N", help="from 1, as listed by pending"
     )
@@ -136,7 +139,8 @@ def line_help() -> str:
     return "\n".join(parts)
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """Read a number of seconds above 0."""
     value = float(text)
     if not value > 0:
         raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")

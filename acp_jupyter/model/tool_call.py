@@ -16,7 +16,7 @@ from acp_jupyter.model.text import Text, json_text
 FINAL_STATUSES = frozenset({"completed", "failed"})
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ToolCall:
     """One action of the agent, as far as it has told us.
 
@@ -41,6 +41,9 @@ class ToolCall:
     _texts: dict[str, tuple[Any, str]] = field(
         default_factory=dict[str, tuple[Any, str]], compare=False, repr=False
     )
+
+    def __repr__(self) -> str:
+        return f"<ToolCall {self.tool_call_id}: {self.kind}, {self.shown_status}, {self.title!r}>"
 
     @property
     def diffs(self) -> list[Diff]:
@@ -108,7 +111,11 @@ class ToolCalls:
     @overload
     def __getitem__(self, key: slice) -> list[ToolCall]: ...
     def __getitem__(self, key: int | str | slice) -> ToolCall | list[ToolCall]:
-        return self._calls[key] if isinstance(key, str) else list(self._calls.values())[key]
+        try:
+            return self._calls[key] if isinstance(key, str) else list(self._calls.values())[key]
+        except LookupError as error:
+            known = ", ".join(self._calls) or "none"
+            raise type(error)(f"no tool call {key!r}; the turn has {len(self)}: {known}") from None
 
     def __iter__(self) -> Iterator[ToolCall]:
         return iter(list(self._calls.values()))
@@ -125,7 +132,7 @@ class ToolCalls:
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
     def __repr__(self) -> str:
-        return f"ToolCalls({list(self)!r})"
+        return "\n".join(["ToolCalls:", *(f"  [{n}] {call!r}" for n, call in enumerate(self))])
 
 
 @dataclass(frozen=True)

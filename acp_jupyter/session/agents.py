@@ -211,7 +211,7 @@ def not_found(spec: AgentSpec, error: AgentNotFound) -> AgentNotFound:
     """Return ``error`` with the way to install that agent, where it is known."""
     if not spec.install:
         return error
-    return AgentNotFound(error.message, advice=f"Install it with: {spec.install}")
+    return AgentNotFound(error.message, advice=f"Install it with: {spec.install}. {error.advice}")
 
 
 def _checked(fields: dict[str, object], where: str) -> AgentSpec:

@@ -184,6 +184,8 @@ class Conversation:
             )
         except BaseException:
             await link.close()
+            if self.state.session_id is None:  # the next prompt may choose other directories
+                self.roots = None
             raise
         self._link = link
         return link

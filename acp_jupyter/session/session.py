@@ -54,7 +54,7 @@ class Session:
         limits: Limits = Limits(),  # noqa: B008  # it never changes
     ) -> None:
         self.loop = loop
-        self.policy = "ask"
+        self._policy = "ask"
         self._present = present
         self._numbers = itertools.count(1)
         self._attended = 0
@@ -86,6 +86,19 @@ class Session:
     def name(self) -> str:
         """The agent's name, as its user calls it."""
         return self.spec.name
+
+    @property
+    def policy(self) -> str:
+        """The permission policy of turns that name none.
+
+        Raises:
+            UsageError: On setting one that does not exist.
+        """
+        return self._policy
+
+    @policy.setter
+    def policy(self, name: str) -> None:
+        self._policy = check_policy(name)
 
     @property
     def session_id(self) -> str | None:

@@ -175,7 +175,7 @@ def commands(turn: Turn) -> str | None:
 
 def totals(turn: Turn) -> list[str]:
     """Return what the turn amounts to: calls, files, context, cost."""
-    diffs = [diff for call in turn.tool_calls for diff in call.diffs]
+    diffs = [diff for call in turn.tool_calls if call.shown_status == "completed" for diff in call.diffs]
     files = len({diff.path for diff in diffs})
     parts = [counted(len(turn.tool_calls), "tool call")] if len(turn.tool_calls) else []
     if files:
@@ -269,9 +269,21 @@ def asked(turn: Turn, call: ToolCall) -> list[Permission]:
 
 def status(turn: Turn, call: ToolCall) -> str:
     """Return how a call stands, and how long it took."""
-    waits = any(one.state == "open" for one in asked(turn, call))
+    requests = asked(turn, call)
+    if any(one.state == "open" for one in requests):
+        return "waiting for you"
     shown = _STATUSES.get(call.shown_status) or visible(call.shown_status)
-    return " · ".join(filter(None, ["waiting for you" if waits else shown, lasted(call)]))
+    if requests and requests[-1].rejected:
+        return shown
+    return " · ".join(filter(None, [shown, _worked(call, requests)]))
+
+
+def _worked(call: ToolCall, requests: list[Permission]) -> str | None:
+    """Return how long a call took, without the time that a person took to decide."""
+    decided = max((one.decided_at or 0.0 for one in requests), default=0.0)
+    if call.ended_at is None or decided <= (call.started_at or 0.0):
+        return lasted(call)
+    return duration(max(call.ended_at - decided, 0.0))
 
 
 def diff_title(turn: Turn, diff: Diff) -> str:

@@ -235,10 +235,9 @@ def find_command(command: str, cwd: str, environment: Mapping[str, str], *, wind
             if found := shutil.which(str(Path(cwd, folder, name))):
                 return found
     raise AgentNotFound(
-        f"the agent's command {command!r} was not found; "
-        f"looked in {os.pathsep.join(folders) or 'an empty PATH'}",
-        advice="Install it, or add its directory to PATH, or give its full path. "
-        "A kernel's PATH may differ from a terminal's.",
+        f"the agent's command {command!r} was not found",
+        advice="Install it, or add its directory to PATH, or give its full path. A kernel's PATH may differ "
+        f"from a terminal's; it was looked for in {os.pathsep.join(folders) or 'an empty PATH'}.",
     )
 
 

@@ -146,7 +146,13 @@ class Connection:
             "clientCapabilities": self._capabilities,
             "clientInfo": self._client_info,
         }
-        answer = _object("initialize", await self._request("initialize", params, timeout_s=timeout_s))
+        try:
+            answer = _object("initialize", await self._request("initialize", params, timeout_s=timeout_s))
+        except RequestFailed as error:
+            error.advice = error.advice or (
+                "Does this command speak the Agent Client Protocol? Some agents need a flag for it."
+            )
+            raise
         version = answer.get("protocolVersion")
         if type(version) is not int or version != PROTOCOL_VERSION:  # `True` and `1.0` are no versions
             await self.close()

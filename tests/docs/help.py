@@ -13,7 +13,10 @@ def help_markdown() -> str:
     os.environ["COLUMNS"] = "110"  # argparse folds at the terminal's width
     from acp_jupyter.magics import parser  # noqa: PLC0415  # after the width is set
 
-    parts = ["# Help", "Generated from the code; `%%acp --help` and `%acp --help` print the same."]
+    parts = [
+        "# Help",
+        "Generated from the code; `%%acp --help`, `%acp --help` and `%acp COMMAND --help` print the same.",
+    ]
     parts += [f"## %%acp\n\n```\n{parser.cell_help().rstrip()}\n```"]
     parts += [f"## %acp\n\n```\n{parser.line_help().rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"

@@ -44,7 +44,7 @@ def test_p01_a_command_that_is_not_there(bench: Bench) -> None:
     session = bench.of(AgentSpec(name="ghost", command="no-such-agent", install="npm install ghost"))
     error = failed(session, AgentNotFound)
     assert "no-such-agent" in error.message
-    assert os.environ["PATH"].split(os.pathsep)[0] in error.message
+    assert os.environ["PATH"].split(os.pathsep)[0] in error.advice
     assert "npm install ghost" in error.advice
     assert session.pid is None
 

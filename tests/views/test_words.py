@@ -196,4 +196,6 @@ def test_the_totals() -> None:
     play.update("tool_call", toolCallId="d")
     play.ask("k", {"toolCallId": "c"}, "reject_once")
     play.apply(events.PermissionClosed("k", "selected", "you", "reject_once"))
-    assert words.totals(play.turn) == ["2 tool calls", "1 file changed +2 −1", "1 not allowed"]  # noqa: RUF001  # a minus sign
+    assert words.totals(play.turn) == ["2 tool calls", "1 not allowed"], "what was rejected changed nothing"
+    play.update("tool_call_update", toolCallId="c", status="completed")
+    assert words.totals(play.turn)[1] == "1 file changed +2 −1"  # noqa: RUF001  # a minus sign

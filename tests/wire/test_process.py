@@ -336,7 +336,7 @@ def test_p01_an_agent_that_is_not_found(tmp_path: Path) -> None:
         with pytest.raises(AgentNotFound) as caught:
             await AgentProcess.spawn("no-such-agent", [], cwd=str(tmp_path), env={"PATH": "/some/where"})
         assert "no-such-agent" in caught.value.message
-        assert "/some/where" in caught.value.message
+        assert "/some/where" in caught.value.advice
         assert "PATH" in caught.value.advice
 
     asyncio.run(main())
