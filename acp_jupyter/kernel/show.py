@@ -8,8 +8,12 @@ the request is rejected, and the card says what would have allowed it.
 from __future__ import annotations
 
 import contextlib
+import logging
+import sys
+import threading
 import time
 import uuid
+from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +23,7 @@ from IPython.display import (
 )
 
 from acp_jupyter.kernel.ask import ask
+from acp_jupyter.kernel.interrupts import Interrupts
 from acp_jupyter.kernel.pump import follow_front_end_subshell, waiter
 from acp_jupyter.views.bundle import live_bundle, saved_bundle
 from acp_jupyter.views.deltas import Deltas
@@ -26,6 +31,8 @@ from acp_jupyter.views.markdown import markdown_html
 from acp_jupyter.views.text import turn_markdown, turn_text
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from acp_jupyter.model.state import Change
     from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.session import TurnRun
@@ -34,6 +41,8 @@ READY_S = 8.0
 # An interrupt comes back to the user within this, whether the agent has confirmed the cancel or not.
 INTERRUPT_S = 1.5
 _LATE_S = 0.2
+_RETIRED = 20
+_log = logging.getLogger(__name__)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -52,6 +61,15 @@ class FrontEnd:
         self.waited = False
         self.shown: dict[str, int | None] = {}
         self._cards: Any = None
+        self._retired: deque[Any] = deque()
+
+    def retire(self, widget: Any) -> None:
+        """Keep the widget of an ended card for a while: a page that was reloaded may still show it."""
+        self._retired.append(widget)
+        if len(self._retired) > _RETIRED:
+            oldest = self._retired.popleft()
+            oldest.layout.close()
+            oldest.close()
 
     @property
     def may_be_there(self) -> bool:
@@ -83,12 +101,12 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
     shell = get_ipython()
     in_kernel = getattr(shell, "kernel", None) is not None
     register_display(shell)
-    card = Card(run) if in_kernel and not quiet else Silent(run)
+    card: Card | Silent = Silent()
     pump = waiter()
     run.on_done(pump.wake)
     with pump:
         try:
-            card.open()
+            card = _card(run) if in_kernel and not quiet else card
             pump.wait(lambda: _over(run), on_tick=lambda: _tick(card, run))
         except KeyboardInterrupt:
             run.cancel()
@@ -99,9 +117,10 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
             run.cancel()  # nobody sees this turn any more
             raise
         finally:
-            card.finish()
-            front_end().shown[run.turn.turn_id] = _execution_count()
-    if quiet or not in_kernel:
+            with _uninterrupted():
+                card.finish()
+                front_end().shown[run.turn.turn_id] = _execution_count()
+    if isinstance(card, Silent):
         _show_plainly(run.turn, quiet=quiet, rich=in_kernel)
     if run.done():
         run.result()
@@ -115,6 +134,28 @@ def _over(run: TurnRun) -> bool:
     return run.done() or run.cancelled_for_s() > INTERRUPT_S
 
 
+def _card(run: TurnRun) -> Card | Silent:
+    """Open the card; where it cannot be made, say so and go on by text."""
+    card = Card(run)
+    try:
+        card.open()
+    except Exception as error:  # noqa: BLE001  # the edge: what widgets may raise must not cost the turn
+        _log.exception("the card cannot be made")
+        print(f"The card cannot be shown ({error}): questions come by text.", file=sys.stderr)  # noqa: T201  # to the user
+        return Silent()
+    return card
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Generator[None]:
+    """Hold an interrupt back until the end of the block: the final card must reach the notebook."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with Interrupts() as interrupts, interrupts.held():
+        yield
+
+
 def _tick(card: Card | Silent, run: TurnRun) -> None:
     card.flush()
     if run.turn.pending and card.unattended:
@@ -123,7 +164,7 @@ def _tick(card: Card | Silent, run: TurnRun) -> None:
 
 def _ask_by_text(run: TurnRun) -> None:
     for pending in run.session.pending:
-        if not ask(run.turn, pending):
+        if not ask(run, pending):
             run.session.reject_unasked(pending.key)
 
 
@@ -140,12 +181,6 @@ class Silent:
     """Shows nothing while the turn runs; questions are asked by text."""
 
     unattended = True
-
-    def __init__(self, run: TurnRun) -> None:
-        self._run = run
-
-    def open(self) -> None:
-        """Nothing to open."""
 
     def flush(self) -> None:
         """Nothing to tell."""
@@ -168,11 +203,14 @@ class Card:
         self._ready = False
         self._finished = False
         self._late_scheduled = False
+        self._late_s = _LATE_S
         self._session.listen(self._changed, run.turn)  # for ever: the agent may add to it long after its end
 
     @property
     def unattended(self) -> bool:
         """Whether nobody will ever click on this card."""
+        if self._widget.comm is None:  # somebody has closed all widgets
+            return True
         if self._ready:
             return False
         if front_end().may_be_there and time.monotonic() - self._opened_at < READY_S:
@@ -205,7 +243,7 @@ class Card:
         self.flush()
         self._finished = True
         self._publish_saved()
-        self._widget.close()  # nothing shows it any more
+        front_end().retire(self._widget)
 
     def _publish_saved(self) -> None:
         with self._session.lock:
@@ -224,7 +262,9 @@ class Card:
                 snapshot = self._deltas.snapshot(time.time())
             self._widget.send(snapshot)
         elif kind == "decide":
-            self._session.decide(str(message.get("key")), str(message.get("option_id")))
+            key, option_id = message.get("key"), message.get("option_id")
+            if isinstance(key, str) and isinstance(option_id, str):
+                self._session.decide(key, option_id)
         elif kind == "cancel":
             self._run.cancel()
 
@@ -243,11 +283,15 @@ class Card:
         kernel = getattr(get_ipython(), "kernel", None)
         loop = getattr(kernel, "io_loop", None)
         if loop is not None:
-            loop.add_callback(loop.call_later, _LATE_S, self._publish_late)
+            loop.add_callback(loop.call_later, self._late_s, self._publish_late)
 
     def _publish_late(self) -> None:
         self._late_scheduled = False
+        begun = time.monotonic()
+        self.flush()  # where a reloaded page still shows the live card
         self._publish_saved()
+        # A long turn is published whole each time: at most a twentieth of the time goes into it.
+        self._late_s = max(_LATE_S, 20 * (time.monotonic() - begun))
 
 
 # --- exactly one card per cell

@@ -30,7 +30,7 @@ def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
         options = cell_parser().parse_args(split(line))
     except HelpShown:
         return None
-    task = _typed_body(shell, cell)
+    task = _typed_body(shell, line, cell)
     if not task.strip():
         raise UsageError("the cell has no task", advice="Write the task below the %%acp line.")
     if options.output is not None and not options.output.isidentifier():
@@ -77,14 +77,20 @@ def _warn(text: str) -> None:
     print(f"Warning: {text}", file=sys.stderr)  # noqa: T201  # not `warnings`, which shows a text only once
 
 
-def _typed_body(shell: Any, cell: str) -> str:
+def _typed_body(shell: Any, line: str, cell: str) -> str:
     """Return the body as it was typed.
 
     IPython adds a newline at its end, and takes ``>>>`` and ``In [1]:`` for prompts to be stripped; the
-    request that runs the cell has it as it stands.
+    request that runs the cell has it as it stands. That request is asked only if it is this very call: a
+    thread or a hook may call the magic with another task meanwhile.
     """
     request: dict[str, Any] = (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}
     typed = request.get("content", {}).get("code")
-    if isinstance(typed, str) and typed.lstrip("\n").startswith("%%acp"):
+    if isinstance(typed, str) and shell.transform_cell(typed) == _call_of(line, cell):
         return typed.lstrip("\n").partition("\n")[2]
     return cell.removesuffix("\n")
+
+
+def _call_of(line: str, cell: str) -> str:
+    """What IPython makes of a cell that is this call."""
+    return f"get_ipython().run_cell_magic('acp', {line!r}, {cell!r})\n"

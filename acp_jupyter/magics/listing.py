@@ -34,8 +34,8 @@ def _command(command: str, args: tuple[str, ...]) -> str:
 
 def status_text(session: Session) -> str:
     """Return what there is to say about a session."""
-    roots = session.roots
-    where = roots.cwd if roots else f"{os.getcwd()} (when it starts)"  # noqa: PTH109  # the kernel's directory
+    roots, here = session.roots, _kernels_directory()
+    where = roots.cwd if roots else f"{here} (when it starts)"
     lines = [
         f"agent       {session.name} ({session.spec.shown})",
         f"process     {f'running, pid {session.pid}' if session.pid else 'not running'}",
@@ -46,9 +46,16 @@ def status_text(session: Session) -> str:
         f"turns       {len(session.turns)}{', one is running' if session.running else ''}",
         f"waiting     {len(session.pending)} permission requests",
     ]
-    if roots is not None and os.path.realpath(roots.cwd) != os.path.realpath(os.getcwd()):  # noqa: PTH109  # as above
+    if roots is not None and os.path.realpath(roots.cwd) != os.path.realpath(here):
         lines.append(
-            f"The kernel is in {os.getcwd()} by now; the session stays where it started. "  # noqa: PTH109  # as above
+            f"The kernel is in {here} by now; the session stays where it started. "
             "`%acp new` begins one there."
         )
     return "\n".join(lines)
+
+
+def _kernels_directory() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  # the kernel's own, as it is
+    except FileNotFoundError:
+        return "a directory that is gone"

@@ -25,6 +25,9 @@ _NAMED = (
 ).split()
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
+# Characters of a terminal that are drawn in static views, whatever its lines are.
+_DRAWN = 200_000
+
 
 class Style(NamedTuple):
     """How a stretch of output looks; colours are ``#rrggbb``, ``None`` for the terminal's own."""
@@ -146,5 +149,10 @@ def tail(text: str, lines: int) -> tuple[int, str]:
     for _ in range(lines):
         cut = text.rfind("\n", 0, cut)
         if cut < 0:
-            return 0, text
-    return text.count("\n", 0, cut) + 1, text[cut + 1 :]
+            return 0, _end(text)
+    return text.count("\n", 0, cut) + 1, _end(text[cut + 1 :])
+
+
+def _end(text: str) -> str:
+    """The end of a text whose escapes would take seconds to read."""
+    return text if len(text) <= _DRAWN else f"… {text[-_DRAWN:]}"

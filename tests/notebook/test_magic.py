@@ -281,9 +281,89 @@ def test_a_wrong_line_is_told_and_starts_nothing(
 
 def test_without_an_agent_those_found_are_listed_and_nothing_is_started(notebook: FrontEnd) -> None:
     cell = notebook.execute("%%acp\nWork.")
-    assert notebook.status(cell) == "ok"
+    assert notebook.status(cell) == "error", "Run All does not go on as if the task had been done"
     assert "demo" in notebook.printed(cell)
+    assert "no agent was chosen" in notebook.error(cell)
     assert notebook.outputs(cell) == []
+
+
+@pytest.mark.parametrize("line", ["%%acp --help", "%%acp demo"])
+def test_the_magic_alone_gets_our_own_words(notebook: FrontEnd, line: str) -> None:
+    cell = notebook.execute(line)
+    notebook.status(cell)
+    said = notebook.printed(cell) + notebook.error(cell)
+    assert ("usage: %%acp" if "help" in line else "no task") in said
+
+
+def test_options_of_add_stand_before_or_after_the_name(notebook: FrontEnd) -> None:
+    notebook.run("%acp add mine --env SOME_KEY -- some-agent --acp --env=x")
+    expected = ["some-agent", ["--acp", "--env=x"], ["SOME_KEY"]]
+    spec = "__import__('acp_jupyter.kernel.sessions', fromlist=['x']).sessions().agents.get('mine')"
+    assert notebook.value(f"[{spec}.command, {spec}.args, {spec}.needs]") == expected
+
+
+def test_a_magic_called_by_a_thread_sends_its_own_task(notebook: FrontEnd, home: Path) -> None:
+    notebook.add_agent("one", [{"text": "1"}], home)
+    notebook.add_agent("two", [{"sleep_s": 1.0}, {"text": "2"}], home)
+    notebook.run(
+        "import threading\n"
+        "def call(): get_ipython().run_cell_magic('acp', 'one', 'the task of one')\n"
+        "threading.Timer(0.4, call).start()"
+    )
+    cell = notebook.execute("%%acp two\nthe task of two")
+    assert notebook.status(cell) == "ok"
+    for name in ("one", "two"):
+        notebook.see(lambda name=name: any(m.get("method") == "session/prompt" for m in heard_by(name, home)))
+        prompts = [
+            m["params"]["prompt"][0]["text"] for m in heard_by(name, home) if "prompt" in m.get("method", "")
+        ]
+        assert prompts == [f"the task of {name}"]
+
+
+@pytest.mark.parametrize("how", ["time-out", "death"])
+def test_a_question_by_text_ends_with_its_turn(notebook: FrontEnd, home: Path, how: str) -> None:
+    steps = [
+        ask("call-1", wait=False),
+        {"sleep_s": 1.0},
+        {"kill_self": True} if how == "death" else {"sleep_s": 60},
+    ]
+    notebook.add_agent("asker", steps, home)
+    cell = notebook.execute("%%acp asker -q --timeout 2\nAsk me.")
+    assert notebook.status(cell, timeout_s=25) == "error"
+    assert ("AgentExited" if how == "death" else "AgentTimeout") in notebook.error(cell)
+    assert notebook.run("1; print('on')") == "on\n"
+
+
+def test_an_interrupt_while_the_final_card_is_published_does_not_lose_it(
+    notebook: FrontEnd, home: Path
+) -> None:
+    notebook.add_agent("talker", [{"text": "whole"}], home)
+    notebook.run(
+        "import os, signal\nfrom acp_jupyter.kernel import show\nmake = show.saved_bundle\n"
+        "def interrupted(turn):\n    os.kill(os.getpid(), signal.SIGINT)\n    return make(turn)\n"
+        "show.saved_bundle = interrupted"
+    )
+    cell = notebook.execute("%%acp talker\nTalk.")
+    assert notebook.status(cell) == "error", "the interrupt is not lost either"
+    assert notebook.outputs(cell)[0][MIME]["state"] == "done"
+
+
+def test_where_the_card_cannot_be_made_the_turn_goes_on_by_text(notebook: FrontEnd, home: Path) -> None:
+    notebook.add_agent("talker", [{"text": "Hello."}], home)
+    notebook.run(
+        "from acp_jupyter.kernel import show\n"
+        "def broken(): raise RuntimeError('no widgets here')\nshow.front_end().cards = broken"
+    )
+    cell = notebook.execute("%%acp talker\nTalk.")
+    assert notebook.status(cell) == "ok"
+    assert "no widgets here" in notebook.printed(cell)
+    assert "Hello." in notebook.printed(cell)
+
+
+def test_ended_cards_keep_few_widgets(notebook: FrontEnd, home: Path) -> None:
+    notebook.add_agent("talker", [{"text": "Hello."}], home)
+    notebook.run("for n in range(30): get_ipython().run_cell_magic('acp', 'talker', 'Talk.')")
+    assert notebook.value("len(get_ipython().kernel.comm_manager.comms)") < 60
 
 
 def test_an_agent_that_fails_gives_a_typed_error_with_its_last_words(notebook: FrontEnd, home: Path) -> None:
