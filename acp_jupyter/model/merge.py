@@ -15,6 +15,7 @@ from acp_jupyter.model.tool_call import FINAL_STATUSES, ToolCall
 
 if TYPE_CHECKING:
     from acp_jupyter.model.state import SessionState
+    from acp_jupyter.model.turn import Turn
 
 
 def apply_tool_call(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
@@ -36,7 +37,16 @@ def apply_tool_call(state: SessionState, update: dict[str, Any], at: float) -> l
         call = ToolCall(tool_call_id, started_at=at)
         placed = show_call(state.turn, call, at)
     _merge(call, update, at)
-    return [*placed, *(Change(turn, ("tool_calls", tool_call_id)) for turn in state.turns_with(call))]
+    return [*placed, *(change for turn in state.turns_with(call) for change in _changes(turn, tool_call_id))]
+
+
+def _changes(turn: Turn, tool_call_id: str) -> list[Change]:
+    """The call's node, and those of the requests about it: they tell whether it still is what was asked."""
+    requests = [key for key, one in turn.permissions.items() if one.tool_call_id == tool_call_id]
+    return [
+        Change(turn, ("tool_calls", tool_call_id)),
+        *(Change(turn, ("permissions", key)) for key in requests),
+    ]
 
 
 def _merge(call: ToolCall, update: dict[str, Any], at: float) -> None:

@@ -127,7 +127,12 @@ def _permission_asked(state: SessionState, event: events.PermissionAsked, at: fl
     if call is not None and tool_call_id not in turn.tool_calls:
         changes += [*show_call(turn, call, at), Change(turn, ("tool_calls", tool_call_id))]
     turn.permissions[event.key] = Permission(
-        event.key, tool_call_id, _options(event.request), event.request, opened_at=at
+        event.key,
+        tool_call_id,
+        _options(event.request),
+        event.request,
+        opened_at=at,
+        asked=None if call is None else call.as_it_is(),
     )
     return [*changes, Change(turn, ("permissions", event.key)), Change(turn, HEAD)]
 

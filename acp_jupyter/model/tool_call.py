@@ -6,7 +6,7 @@ See https://agentclientprotocol.com/protocol/tool-calls.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 from acp_jupyter.model.content import Block, ContentItem, Location, TerminalRef
@@ -83,6 +83,27 @@ class ToolCall:
             cached = self._texts[which] = (value, json_text(value))
         return cached[1]
 
+    def as_it_is(self) -> ToolCall:
+        """Return a copy that later updates leave alone, without the updates so far."""
+        return replace(
+            self, locations=list(self.locations), content=list(self.content), history=[], _texts={}
+        )
+
+    def means(self, asked: ToolCall) -> bool:
+        """Whether it is the same operation as ``asked``; text and terminals aside, which are its results."""
+        return self._operation() == asked._operation()
+
+    def shows(self, asked: ToolCall) -> bool:
+        """Whether all that ``asked`` showed still stands; text and terminals may have been added."""
+        kept = [item for item in self.content if isinstance(item, Diff) or item in asked.content]
+        return self.means(asked) and kept == asked.content
+
+    def _operation(self) -> tuple[Any, ...]:
+        # As JSON text, since to Python `1` and `true` are equal.
+        raw_input = self.raw_text("raw_input")
+        paths = list(dict.fromkeys(location.path for location in self.locations))
+        return (self.kind, self.title, self.name, paths, raw_input, self.diffs)
+
 
 class ToolCalls:
     """A turn's tool calls, in the order of their first mention: by position or by id."""
@@ -149,7 +170,9 @@ class Permission:
     """A permission request and what became of it.
 
     ``state`` is ``open``, ``selected`` or ``cancelled``; ``decided_by`` is ``you``, ``policy``, ``nobody``,
-    ``turn`` or ``agent``; ``reason`` a sentence beyond that. ``request`` is the request as it came.
+    ``turn`` or ``agent``; ``reason`` a sentence beyond that. ``request`` is the request as it came, ``asked``
+    the call as it stood then, and so what the answer is about; ``None`` where a saved turn's call still shows
+    it.
     """
 
     key: str
@@ -162,6 +185,8 @@ class Permission:
     reason: str | None = None
     opened_at: float | None = None
     decided_at: float | None = None
+    # What a document says by null has no copy of its own: turns are compared without it.
+    asked: ToolCall | None = field(default=None, compare=False, repr=False)
 
     @property
     def option(self) -> PermissionOption | None:

@@ -74,7 +74,10 @@ def to_json(turn: Turn) -> dict[str, Any]:
         "items": [item_json(item) for item in list(turn.items)],
         "tool_calls": {call.tool_call_id: tool_call_json(call) for call in turn.tool_calls},
         "terminals": {key: terminal_json(terminal) for key, terminal in list(turn.terminals.items())},
-        "permissions": {key: permission_json(one) for key, one in list(turn.permissions.items())},
+        "permissions": {
+            key: permission_json(one, turn.tool_calls.get(one.tool_call_id))
+            for key, one in list(turn.permissions.items())
+        },
         "plans": {key: plan_json(entries) for key, entries in list(turn.plans.items())},
     }
 
@@ -94,7 +97,8 @@ def node_json(turn: Turn, node: tuple[Any, ...], *, growing: bool = True) -> dic
     if where == "terminals":
         return terminal_json(turn.terminals[key], growing=growing)
     if where == "permissions":
-        return permission_json(turn.permissions[key])
+        permission = turn.permissions[key]
+        return permission_json(permission, turn.tool_calls.get(permission.tool_call_id))
     return plan_json(turn.plans[key])
 
 
@@ -140,11 +144,14 @@ def terminal_json(terminal: Terminal, *, growing: bool = True) -> dict[str, Any]
     return {**node, "output": str(terminal.output)} if growing else node
 
 
-def permission_json(permission: Permission) -> dict[str, Any]:
-    """Return a permission request and its decision."""
+def permission_json(permission: Permission, call: ToolCall | None) -> dict[str, Any]:
+    """Return a permission request, its decision, and what was asked where ``call`` no longer shows it."""
+    asked = permission.asked
+    told = asked is None or (call is not None and call.shows(asked))
     return {
         **{key: getattr(permission, key) for key in _PERMISSION_KEYS},
         "options": [asdict(option) for option in permission.options],
+        "asked": None if told else tool_call_json(asked),
     }
 
 
@@ -267,4 +274,5 @@ def _terminal(node: dict[str, Any]) -> Terminal:
 
 def _permission(node: dict[str, Any]) -> Permission:
     options = tuple(_make(PermissionOption, option) for option in node["options"])
-    return Permission(**{key: node[key] for key in _PERMISSION_KEYS}, options=options)
+    asked = _tool_call(node["asked"]) if node.get("asked") is not None else None
+    return Permission(**{key: node[key] for key in _PERMISSION_KEYS}, options=options, asked=asked)

@@ -260,6 +260,29 @@ def test_r30_a_turn_of_nothing_says_so() -> None:
 # --- permissions
 
 
+def test_two_requests_about_one_call_each_keep_what_they_asked() -> None:
+    play = Play()
+    play.ask("k1", {"toolCallId": "c", "kind": "execute", "rawInput": {"command": "ls"}}, "allow_once")
+    changes = play.ask("k2", {"toolCallId": "c", "rawInput": {"command": "rm -rf /"}}, "allow_once")
+    asked = [one.asked.raw_input if one.asked else None for one in play.turn.permissions.values()]
+    assert asked == [{"command": "ls"}, {"command": "rm -rf /"}]
+    assert ("permissions", "k1") in [change.node for change in changes]
+
+
+def test_a_call_that_changes_tells_the_requests_about_it_and_leaves_what_they_asked() -> None:
+    play = Play()
+    diff = {"type": "diff", "path": "/a", "oldText": "x", "newText": "y"}
+    play.ask("k", {"toolCallId": "c", "content": [diff]}, "allow_once")
+    play.apply(events.PermissionClosed("k", "selected", "you", "allow_once"))
+    nodes = [change.node for change in play.update("tool_call_update", toolCallId="c", content=[])]
+    assert nodes == [("tool_calls", "c"), ("permissions", "k")]
+    asked = play.turn.permissions["k"].asked
+    assert asked is not None
+    assert [change.new_text for change in asked.diffs] == ["y"]
+    play.update("tool_call_update", toolCallId="c", locations=[{"path": "/b"}])
+    assert asked.locations == []
+
+
 def test_p7_r07_a_request_for_a_call_never_announced_makes_its_card() -> None:
     play = Play()
     described = {

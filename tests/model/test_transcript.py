@@ -175,6 +175,46 @@ def test_the_document_is_the_one_that_docs_describe() -> None:
     ]
 
 
+def asked_edit() -> Play:
+    play = Play()
+    diff = {"type": "diff", "path": f"{CWD}/a.py", "oldText": "x\n", "newText": "y\n"}
+    described = {"toolCallId": "c", "title": "Edit", "kind": "edit", "content": [diff], "rawInput": {"n": 1}}
+    play.ask("k", described, "allow_once")
+    return play
+
+
+def test_what_was_asked_stands_once_while_the_call_still_shows_it() -> None:
+    play = asked_edit()
+    assert to_json(play.turn)["permissions"]["k"]["asked"] is None
+    said = {"type": "content", "content": {"type": "text", "text": "done"}}
+    diff = {"type": "diff", "path": f"{CWD}/a.py", "oldText": "x\n", "newText": "y\n"}
+    play.update("tool_call_update", toolCallId="c", status="completed", rawOutput=1, content=[diff, said])
+    assert node_json(play.turn, ("permissions", "k"))["asked"] is None
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"title": "Look"},
+        {"name": "other"},
+        {"kind": "read"},
+        {"locations": [{"path": "/etc/passwd"}]},
+        {"rawInput": {"n": True}},
+        {"content": []},
+        {"content": [{"type": "diff", "path": f"{CWD}/a.py", "oldText": "x\n", "newText": "z\n"}]},
+    ],
+)
+def test_what_was_asked_is_kept_where_the_call_changes(update: dict[str, Any]) -> None:
+    play = asked_edit()
+    before = to_json(play.turn)["tool_calls"]["c"]
+    play.update("tool_call_update", toolCallId="c", **update)
+    document = json.loads(json.dumps(to_json(play.turn)))
+    assert document["permissions"]["k"]["asked"] == before
+    again = from_json(document)
+    assert again.permissions["k"].asked == play.turn.permissions["k"].asked
+    assert to_json(again) == document
+
+
 def test_a_reader_ignores_keys_that_it_does_not_know() -> None:
     def grown(node: Any) -> Any:
         if isinstance(node, dict):
