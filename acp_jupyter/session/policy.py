@@ -2,7 +2,8 @@
 
 A policy looks at what the agent says it will do, never at its title or at an option's name, and picks only an
 ``allow_once`` option: where there is none, or more than one, the request is left to a person. The kind is the
-agent's word too, so a call that says ``read`` and carries a command, a diff or a terminal is not a read.
+agent's word too: a call that says ``read`` and carries a diff, a terminal, or a raw input with anything
+that is not known to be part of reading, is asked about.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ POLICIES = {
     "edits": "as read, and edits with a diff whose paths are all within them",
     "allow-once-all": "allow everything, once each time; for throw-away copies",
 }
+
+# Those that allow anything, the strictest first.
+ALLOWING = ("read", "edits", "allow-once-all")
 
 
 class Decision(NamedTuple):
@@ -66,11 +70,6 @@ def _is_unique(option_id: str, permission: Permission) -> bool:
     return sum(option.option_id == option_id for option in permission.options) == 1
 
 
-def would_allow(permission: Permission, call: ToolCall, roots: Roots) -> str | None:
-    """Return the strictest policy that would allow ``permission``, or ``None`` where none would."""
-    return next((p for p in ("read", "edits", "allow-once-all") if decide(p, permission, call, roots)), None)
-
-
 def _rule(policy: str, call: ToolCall, roots: Roots) -> str | None:
     if policy == "allow-once-all":
         return "the policy allow-once-all allows everything"
@@ -92,7 +91,7 @@ def _edits_within(call: ToolCall, roots: Roots) -> bool:
 def _harmless(call: ToolCall, roots: Roots) -> bool:
     """Whether it runs nothing, and names its paths, all of them within the roots."""
     paths = [location.path for location in call.locations] + [diff.path for diff in call.diffs]
-    named = named_paths(call.raw_input, roots.all)
+    named = named_paths(call.raw_input, roots.all, edits=call.kind == "edit")
     # A terminal, a diff without its text, whatever another version of the protocol brings.
     more = call.terminal_ids or any(isinstance(item, UnknownContent) for item in call.content)
     if not paths or named is None or more:

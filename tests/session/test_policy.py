@@ -36,6 +36,8 @@ def roots(tmp_path: Path) -> Roots:
     (tmp_path / "root" / "sub").mkdir()
     (tmp_path / "root" / "out").symlink_to(tmp_path / "outside")
     (tmp_path / "root" / "out.py").symlink_to(tmp_path / "outside" / "a.py")
+    (tmp_path / "root" / "sub" / "sub").mkdir()
+    (tmp_path / "root" / "deep").symlink_to(tmp_path / "root" / "sub" / "sub")
     (tmp_path / "more" / "there").symlink_to(tmp_path / "outside")
     (tmp_path / "outside" / "in").symlink_to(tmp_path / "root")
     return Roots.of(str(tmp_path / "root"), [str(tmp_path / "more")])
@@ -101,8 +103,11 @@ def test_reading_and_searching_within_the_roots_is_allowed_once(roots: Roots, po
         {"uri": "file://ROOT/a.py"},
         {"uri": "file://localhostROOT/a%20b.py"},
         {"pattern": "def .*main", "path": "ROOT", "glob": "**/*.py", "encoding": "utf-8"},
-        {"description": "Read the file", "query": "how does it work?", "command": "", "cmd": None},
-        {"paths": ["a.py", "MORE/a.py", ["sub"]], "options": {"exclude": ["*.pyc"]}},
+        {"description": "Read the file", "query": "how does it work?", "limit": None, "glob": None},
+        {"paths": ["a.py", "MORE/a.py", "sub"], "exclude": ["*.pyc", "**/*.{ts,tsx}", "./sub/*"]},
+        {"filePath": "a.py", "view_range": [1, -1], "include": "*.py", "case_sensitive": False},
+        {"pattern": r"\bfoo\(.*\)$", "-i": True, "-A": 2, "output_mode": "content", "type": "py"},
+        {"path": "a b/c (1)+.py"},
     ],
 )
 def test_raw_inputs_of_honest_reads(roots: Roots, raw_input: Any) -> None:
@@ -173,6 +178,42 @@ def test_ask_asks_everything(roots: Roots) -> None:
         '{"command": "rm"}',
         {"arguments": '{"command": "rm"}'},
         {"arguments": ' ["rm"]'},
+        {"args": ["rm", "-rf", "x"]},
+        {"run": "rm"},
+        {"nodeScript": "1"},
+        {"python": "1"},
+        {"task": "rm"},
+        {"expression": "1"},
+        {"statement": "1"},
+        {"flags": "-exec rm {} ;"},
+        {"find": "-delete"},
+        {"\uff43\uff4f\uff4d\uff4d\uff41\uff4e\uff44": "rm"},
+        {"\uff50\uff41\uff54\uff48": "a.py"},
+        {"delete": True, "path": "a.py"},
+        {"options": "--output=/etc/x"},
+        {"options": {"exclude": ["*.pyc"]}},
+        {"command": ""},
+        {"cmd": None},
+        {"path": ["a.py"]},
+        {"path": 7},
+        {"path": "--output=x"},
+        {"paths": "a.py"},
+        {"paths": {"a.py": 1}},
+        {"paths": ["a.py", ["sub"]]},
+        {"paths": ["a.py", None]},
+        {"limit": "5; rm"},
+        {"limit": True},
+        {"view_range": [1, "2"]},
+        {"recursive": "rm"},
+        {"encoding": "utf-8; rm"},
+        {"encoding": "--pre=rm"},
+        {"pattern": ["rm"]},
+        {"pattern": "--pre=rm"},
+        {"query": "a\nb"},
+        {"query": "$(rm)"},
+        {"query": "`rm`"},
+        {"exclude": [{"rm": 1}]},
+        {"": "rm"},
         7,
         False,
     ],
@@ -227,6 +268,29 @@ def test_a_read_with_a_command_is_asked(roots: Roots, raw_input: Any) -> None:
         {"what": "see ../outside/a.py"},
         {"pattern": "{../outside,sub}/*"},
         {"pattern": "/etc/*"},
+        {"pattern": "a /etc/passwd"},
+        {"glob": "{/etc,x}/passwd"},
+        {"glob": "{.,x}./outside/*"},
+        {"glob": ".{,x}./outside/*"},
+        {"glob": ".?/outside/*"},
+        {"glob": "[.][.]/outside/*"},
+        {"exclude": ["*.pyc", "../outside/*"]},
+        {"files": "a.py /etc/passwd"},
+        {"paths": "a.py, /etc/shadow"},
+        {"path": "a.py\n/etc/passwd"},
+        {"path": "a.py /etc/passwd"},
+        {"path": "a.py, /etc/passwd"},
+        {"path": "a.py,../outside/a.py"},
+        {"path": "\u202egp.a"},
+        {"path": "{a,/etc/passwd}"},
+        {"path": "o*/a.py"},
+        {"path": "file:///etc/passwd"},
+        {"path": "deep/../../outside/a.py"},
+        {"uri": "ROOT/a.py"},
+        {"uri": "file://ROOT/a.py%0A/etc/passwd"},
+        {"name": "${HOME}/.ssh/id_rsa"},
+        {"text": "/etc/passwd"},
+        {"description": "/etc/passwd"},
         {"include": "https://example.org/x"},
     ],
 )
@@ -311,6 +375,35 @@ def test_titles_names_and_option_names_decide_nothing(roots: Roots) -> None:
     assert answer("allow-once-all", roots, located(roots), options) is None
     honest = located(roots, title="rm -rf /", name="bash")
     assert answer("read", roots, honest) == "yes"
+
+
+@pytest.mark.parametrize(
+    "raw_input",
+    [
+        {"path": "a.py", "old_str": "x", "new_str": "y"},
+        {"new_text": "y"},
+        {"path": "a.py", "content": "y"},
+        {"path": "a.py", "replace_all": True},
+    ],
+)
+def test_the_texts_of_an_edit_are_no_reading(roots: Roots, raw_input: Any) -> None:
+    for policy in ("read", "edits"):
+        assert answer(policy, roots, located(roots, rawInput=raw_input)) is None
+    assert answer("edits", roots, edit(f"{roots.cwd}/a.py", rawInput=raw_input)) == "yes"
+
+
+@pytest.mark.parametrize(
+    "raw_input",
+    [
+        {"old_string": ["x"]},
+        {"new_string": {"run": "rm"}},
+        {"replace_all": "rm"},
+        {"path": "/etc/passwd", "old_str": "x", "new_str": "y"},
+        {"edits": [{"old_string": "x", "new_string": "y"}]},
+    ],
+)
+def test_an_edit_with_odd_texts_or_outside_is_asked(roots: Roots, raw_input: Any) -> None:
+    assert answer("edits", roots, edit(f"{roots.cwd}/a.py", rawInput=raw_input)) is None
 
 
 # --- which option
