@@ -28,8 +28,10 @@ class ClientSide:
         broker: PermissionBroker,
         terminals: Terminals,
         roots: Callable[[], Roots],
+        check_prompted: Callable[[], None],
     ) -> None:
         self._apply = apply
+        self._check_prompted = check_prompted
         self._roots = roots
         self.request_permission = broker.ask
         self.create_terminal = terminals.create
@@ -47,7 +49,8 @@ class ClientSide:
         return await asyncio.to_thread(files.read_text_file, params, self._roots())
 
     async def write_text_file(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Write a file within the roots."""
+        """Write a file within the roots, while a prompt is under way."""
+        self._check_prompted()
         return await asyncio.to_thread(files.write_text_file, params, self._roots())
 
     async def terminal_output(self, params: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from acp_jupyter.session.permissions import PermissionBroker
 from acp_jupyter.session.roots import Roots
 from acp_jupyter.session.run import Frame
 from acp_jupyter.session.terminals import Terminals
+from acp_jupyter.wire.answers import INVALID_REQUEST, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,11 +51,11 @@ class Conversation:
         spec: The agent.
         watcher: Ends the agent when the kernel dies.
         limits: How long to wait for the agent.
-        attended: Whether somebody can be asked now.
+        attended: Whether somebody can be asked now about what a turn wants.
     """
 
     def __init__(
-        self, spec: AgentSpec, watcher: Watcher | None, limits: Limits, attended: Callable[[], bool]
+        self, spec: AgentSpec, watcher: Watcher | None, limits: Limits, attended: Callable[[Turn], bool]
     ) -> None:
         self.spec = spec
         self.lock = threading.RLock()
@@ -70,9 +71,11 @@ class Conversation:
         self._ending: asyncio.Future[None] | None = None  # the loop itself holds tasks weakly
         self._line = Line(limits.cancel_grace_s)
         self._tasks: dict[str, asyncio.Task[Any] | None] = {}
-        self._terminals = Terminals(self._apply, self.the_roots, watcher)
+        self._terminals = Terminals(self._apply, self.the_roots, self._check_prompted, watcher)
         self.broker = PermissionBroker(self.state, self._apply, self.the_roots, attended)
-        self._client = ClientSide(self._apply, self.broker, self._terminals, self.the_roots)
+        self._client = ClientSide(
+            self._apply, self.broker, self._terminals, self.the_roots, self._check_prompted
+        )
 
     async def play(self, turn: Turn, timeout_s: float | None) -> None:
         """Play a turn to its end, when those before it are over.
@@ -222,6 +225,18 @@ class Conversation:
             loop.call_later(self._limits.cancel_grace_s / 5, self._warn_unconfirmed, turn)
         elif self._playing is not None:
             self._playing.cancel()
+
+    def _check_prompted(self) -> None:
+        """Refuse what changes anything unless a prompt is under way: nobody expects it then.
+
+        Raises:
+            RequestError: None is, or its turn was cancelled.
+        """
+        turn = self.state.turn
+        if turn is None or turn.phase != "running" or turn.cancel_requested:
+            was_cancelled = turn is not None and turn.cancel_requested
+            why = "the turn was cancelled" if was_cancelled else "no prompt is under way"
+            raise RequestError(INVALID_REQUEST, f"refused until the next prompt: {why}")
 
     def _cancel_waiting(self, turn: Turn) -> None:
         task = self._tasks.get(turn.turn_id)

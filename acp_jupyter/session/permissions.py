@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.state import SessionState
     from acp_jupyter.model.tool_call import Permission, PermissionOption, ToolCall
+    from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.loop import LoopThread
     from acp_jupyter.session.roots import Roots
 
@@ -30,7 +31,7 @@ class PermissionBroker:
         state: The session's state, for reading.
         apply: Applies an event to it.
         roots: The session's directories now.
-        attended: Whether somebody can be asked now.
+        attended: Whether somebody can be asked now about what a turn wants.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class PermissionBroker:
         state: SessionState,
         apply: Callable[[events.Event], None],
         roots: Callable[[], Roots],
-        attended: Callable[[], bool],
+        attended: Callable[[Turn], bool],
     ) -> None:
         self._state = state
         self._apply = apply
@@ -76,12 +77,25 @@ class PermissionBroker:
         if turn.ended or turn.cancel_requested:
             self._close(key, events.PermissionClosed(key, "cancelled", "turn", reason="the turn was over"))
             return
-        call = turn.tool_calls[permission.tool_call_id]
-        decision = policies.decide(turn.policy, permission, call, self._roots())
+        decision = self._decision(turn.policy, turn, permission)
         if decision is not None:
             self._select(key, decision.option_id, "policy", decision.reason)
-        elif not self._attended():
+        elif not self._attended(turn):
             self.reject_unasked(key)
+
+    def _decision(self, policy: str, turn: Turn, permission: Permission) -> policies.Decision | None:
+        """What a policy says to a request; a policy is given to a turn, so it allows no other turn's call."""
+        tool_call_id = permission.tool_call_id
+        if policy != "reject" and self._is_of_an_earlier_turn(tool_call_id, turn):
+            return None
+        return policies.decide(policy, permission, turn.tool_calls[tool_call_id], self._roots())
+
+    def _is_of_an_earlier_turn(self, tool_call_id: str, turn: Turn) -> bool:
+        return any(
+            tool_call_id in other.tool_calls
+            for other in self._state.turns
+            if other is not turn and other.session_id == turn.session_id
+        )
 
     def decide(self, key: str, option_id: str | None, by: str = "you", reason: str | None = None) -> None:
         """Select an option, or answer ``cancelled`` where ``option_id`` is ``None``.
@@ -104,8 +118,9 @@ class PermissionBroker:
         """Reject because nobody can be asked, and say what would have allowed it."""
         permission = self._open(key)
         turn, _ = self._state.find_permission(key) or (None, None)
-        call = turn.tool_calls[permission.tool_call_id] if turn else None
-        allowing = policies.would_allow(permission, call, self._roots()) if call else None
+        allowing = turn and next(
+            (policy for policy in policies.ALLOWING if self._decision(policy, turn, permission)), None
+        )
         advice = (
             f"the policy {allowing} would allow it: --approve {allowing}"
             if allowing

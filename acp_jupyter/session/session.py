@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import uuid
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from acp_jupyter import errors
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from acp_jupyter.session.loop import LoopThread
     from acp_jupyter.session.run import Frame
     from acp_jupyter.wire.watcher import Watcher
+
+
+# The `with session.attended()` that surround a caller, each with the ids of the turns started in it.
+_ATTENDING: ContextVar[tuple[tuple[Session, set[str]], ...]] = ContextVar("attending", default=())
 
 
 class Session:
@@ -57,8 +62,8 @@ class Session:
         self._policy = "ask"
         self._present = present
         self._numbers = itertools.count(1)
-        self._attended = 0
-        self._conversation = Conversation(spec, watcher, limits, lambda: self._attended > 0)
+        self._attended: set[str] = set()
+        self._conversation = Conversation(spec, watcher, limits, lambda turn: turn.turn_id in self._attended)
 
     # --- what it looks like from outside
 
@@ -194,16 +199,25 @@ class Session:
             policy=policy,
             session_id=self.session_id,
         )
+        for session, turn_ids in _ATTENDING.get():
+            if session is self:
+                turn_ids.add(turn.turn_id)
+                self._attended.add(turn.turn_id)
         return TurnRun(self, turn, self.loop.submit(self._conversation.play(turn, timeout_s)))
 
     @contextlib.contextmanager
     def attended(self) -> Generator[None]:
-        """While this lasts somebody can be asked; otherwise a request that no policy answers is rejected."""
-        self._attended += 1
+        """While this lasts somebody can be asked about the turns that are started within it.
+
+        Without, a request that no policy answers is rejected. It counts for the caller's thread or task only.
+        """
+        turn_ids: set[str] = set()
+        token = _ATTENDING.set((*_ATTENDING.get(), (self, turn_ids)))
         try:
             yield
         finally:
-            self._attended -= 1
+            _ATTENDING.reset(token)
+            self._attended -= turn_ids
 
     def listen(
         self, listener: Callable[[list[Change]], None], turn: Turn | None = None

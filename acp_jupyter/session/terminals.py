@@ -34,13 +34,19 @@ class Terminals:
     Args:
         apply: Applies an event to the session's state.
         roots: The session's directories now.
+        check_prompted: Raises where no prompt is under way.
         watcher: Told of every process, so that none outlives the kernel.
     """
 
     def __init__(
-        self, apply: Callable[[events.Event], None], roots: Callable[[], Roots], watcher: Watcher | None
+        self,
+        apply: Callable[[events.Event], None],
+        roots: Callable[[], Roots],
+        check_prompted: Callable[[], None],
+        watcher: Watcher | None,
     ) -> None:
         self._apply = apply
+        self._check_prompted = check_prompted
         self._roots = roots
         self._watcher = watcher
         self._ids = itertools.count(1)
@@ -49,6 +55,7 @@ class Terminals:
 
     async def create(self, params: dict[str, Any]) -> dict[str, Any]:
         """Start a command and return at once: ``{"terminalId": ...}``."""
+        self._check_prompted()
         cwd = self._checked_cwd(params.get("cwd"))
         variables: list[dict[str, str]] = params.get("env") or []
         env = {**os.environ, **{one["name"]: one["value"] for one in variables}}

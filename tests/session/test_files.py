@@ -14,6 +14,8 @@ from acp_jupyter.session import files
 from acp_jupyter.session.roots import Roots
 from acp_jupyter.wire.answers import RequestError
 
+from .bench import finish, until
+
 if TYPE_CHECKING:
     from .bench import Bench
 
@@ -261,3 +263,40 @@ def test_what_was_not_offered_is_refused(bench: Bench) -> None:
     sent = next(frame.message for frame in session.frames if frame.direction == "out")
     assert sent["params"]["clientCapabilities"]["fs"] == {"readTextFile": False, "writeTextFile": False}
     assert sent["params"]["clientCapabilities"]["terminal"] is False
+
+
+# --- when
+
+
+def test_after_a_cancel_or_the_end_nothing_is_changed_until_the_next_prompt(bench: Bench) -> None:
+    new, old = bench.work / "new", bench.work / "old"
+    old.write_text("old")
+    change = [
+        {"request": "fs/write_text_file", "params": {"path": str(new), "content": "x"}, "save": "write"},
+        {"request": "terminal/create", "params": {"command": "touch", "args": [str(new)]}, "save": "create"},
+        {"request": "fs/read_text_file", "params": {"path": str(old)}, "save": "read"},
+    ]
+    said = {"text": "${write} ${create} ${read}"}
+    cancelled = [
+        {"ignore_cancel": True},
+        {"text": "on"},
+        {"until_cancel": 1},
+        *change,
+        said,
+        {"end": {"stopReason": "cancelled"}},
+    ]
+    late = [{"end": {}}, *change, said]
+    session = bench.session({"turns": [cancelled, late, [change[0], {"text": "${write}"}]]})
+    run = session.start("one")
+    until(session, lambda: run.turn.text)
+    run.cancel()
+    finish(run)
+    assert run.turn.text.count("refused until the next prompt: the turn was cancelled") == 2
+    assert '"content":"old"' in run.turn.text.replace(" ", "")
+    two = finish(session.start("two"))
+    until(session, lambda: two.text)
+    assert two.text.count("refused until the next prompt: no prompt is under way") == 2
+    assert '"content":"old"' in two.text.replace(" ", "")
+    assert not new.exists()
+    finish(session.start("three"))
+    assert new.read_text() == "x"

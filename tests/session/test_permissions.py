@@ -225,6 +225,63 @@ def test_a_request_about_an_earlier_turns_call_is_asked_in_this_one(bench: Bench
     assert outcomes(bench) == [selected("yes")]
 
 
+@pytest.mark.parametrize(("policy", "option_id"), [("allow-once-all", "yes"), ("reject", "no")])
+def test_a_policy_allows_no_call_of_an_earlier_turn(bench: Bench, policy: str, option_id: str) -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "x", "kind": "execute"}
+    session = bench.session({"turns": [[{"update": call}], [ask({})], [ask({"toolCallId": "c3"})]]})
+    session.run("one")
+    with session.attended():
+        run = session.start("two", policy=policy)
+        if policy != "reject":
+            asked(session)
+            session.pending[0].allow_once()
+        turn = finish(run)
+    session.run("three", policy=policy)
+    assert outcomes(bench) == [selected(option_id)] * 2
+    by = "policy" if policy == "reject" else "you"
+    assert [permission.decided_by for permission in turn.permissions.values()] == [by]
+
+
+def test_no_policy_is_advised_for_a_call_of_an_earlier_turn(bench: Bench) -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "x", "kind": "execute"}
+    session = bench.session({"turns": [[{"update": call}], [ask({})]]})
+    session.run("one")
+    turn = session.run("two", policy="allow-once-all")
+    (permission,) = turn.permissions.values()
+    assert (permission.option_id, permission.decided_by) == ("no", "nobody")
+    assert permission.reason == "no policy would allow it"
+
+
+def test_who_attends_one_turn_does_not_attend_another(bench: Bench) -> None:
+    go = str(bench.folder / "go")
+    session = bench.session({"turns": [[{"text": "x"}, {"until_file": go}, ask({})], [ask({})]]})
+    one = session.start("one")
+    with session.attended():
+        two = session.start("two")  # it waits for the first
+        (bench.folder / "go").touch()
+        finish(one)
+        asked(session)
+        session.pending[0].allow_once()
+        finish(two)
+    assert [p.decided_by for turn in (one.turn, two.turn) for p in turn.permissions.values()] == [
+        "nobody",
+        "you",
+    ]
+
+
+def test_attendance_ends_with_the_block_and_is_no_other_threads(bench: Bench) -> None:
+    session = bench.session({"turns": [[{"until_file": str(bench.folder / "go")}, ask({})], [ask({})]]})
+    with session.attended():
+        left = session.start("one")
+        thread = threading.Thread(target=session.start, args=["two"])
+        thread.start()
+        thread.join()
+    (bench.folder / "go").touch()
+    finish(left)
+    until(session, lambda: len(session.turns) > 1 and session.turns[1].ended)
+    assert [p.decided_by for turn in session.turns for p in turn.permissions.values()] == ["nobody"] * 2
+
+
 def test_p1_and_r11_a_cancel_answers_what_is_open_and_r12_what_comes_after_it(bench: Bench) -> None:
     late = [
         {"ignore_cancel": True},
