@@ -147,11 +147,12 @@ def terminal_json(terminal: Terminal, *, growing: bool = True) -> dict[str, Any]
 def permission_json(permission: Permission, call: ToolCall | None) -> dict[str, Any]:
     """Return a permission request, its decision, and what was asked where ``call`` no longer shows it."""
     asked = permission.asked
-    told = asked is None or (call is not None and call.shows(asked))
+    if asked is not None and call is not None and call.shows(asked):
+        asked = None
     return {
         **{key: getattr(permission, key) for key in _PERMISSION_KEYS},
         "options": [asdict(option) for option in permission.options],
-        "asked": None if told else tool_call_json(asked),
+        "asked": None if asked is None else tool_call_json(asked),
     }
 
 

@@ -1,7 +1,7 @@
 /** What a tool call works on, read from its raw input: the command in full, its directory, an address. */
 
 import { parseJson, type JsonNode } from './json/parse';
-import type { ToolCall } from './types';
+import type { Diff, ToolCall } from './types';
 
 export interface ToolInput {
   /** The whole command, an array as one shell-quoted line; null where none was sent. */
@@ -10,6 +10,10 @@ export interface ToolInput {
   url: string | null;
 }
 
+const COMMANDS = ['command', 'cmd'];
+const ARGUMENTS = ['args', 'arguments'];
+const DIRECTORIES = ['cwd', 'workdir', 'working_directory', 'workingDirectory', 'directory'];
+const ADDRESSES = ['url', 'uri'];
 const NOTHING: ToolInput = { command: null, cwd: null, url: null };
 
 function field(node: JsonNode, names: string[]): JsonNode | undefined {
@@ -31,8 +35,8 @@ function quote(word: string): string {
 }
 
 function commandOf(node: JsonNode): string | null {
-  const command = field(node, ['command', 'cmd']);
-  const args = words(field(node, ['args', 'arguments'])).map(quote);
+  const command = field(node, COMMANDS);
+  const args = words(field(node, ARGUMENTS)).map(quote);
   if (command?.type === 'array') return [...words(command).map(quote), ...args].join(' ');
   const line = text(command);
   return line === null ? null : [line, ...args].join(' ');
@@ -45,8 +49,8 @@ export function toolInput(rawInput: string | null): ToolInput {
     const node = parseJson(rawInput);
     return {
       command: commandOf(node),
-      cwd: text(field(node, ['cwd', 'workdir', 'working_directory', 'workingDirectory', 'directory'])),
-      url: text(field(node, ['url', 'uri']))
+      cwd: text(field(node, DIRECTORIES)),
+      url: text(field(node, ADDRESSES))
     };
   } catch {
     return NOTHING;
@@ -57,4 +61,67 @@ export function toolInput(rawInput: string | null): ToolInput {
 export function pathsOf(call: ToolCall): string[] {
   const diffs = call.content.flatMap(item => (item.type === 'diff' ? [item.path] : []));
   return [...new Set([...diffs, ...call.locations.map(location => location.path)])];
+}
+
+/** The command of a call, from its raw input; null where it has none, or is not about one. */
+export function commandLine(call: ToolCall): string | null {
+  return call.kind === 'execute' ? toolInput(call.raw_input).command : null;
+}
+
+const PATHS = ['path', 'file_path', 'filePath', 'abs_path', 'absolute_path', 'file', 'filename'];
+const TEXTS = ['old_string', 'oldString', 'old_str', 'oldText', 'old_text', 'new_string', 'newString', 'new_str', 'newText', 'new_text', 'content'];
+
+/** Whether a call's raw input holds anything but what a request shows anyway: its command, directory, paths, address, texts of diffs. */
+export function saysMore(call: ToolCall): boolean {
+  if (call.raw_input === null) return false;
+  let node: JsonNode;
+  try {
+    node = parseJson(call.raw_input);
+  } catch {
+    return true;
+  }
+  if (node.type !== 'object') return true;
+  const shown = shownMembers(node, call);
+  return !node.entries.every(([key, value]) => shown(key, value));
+}
+
+function shownMembers(node: JsonNode, call: ToolCall): (key: string, value: JsonNode) => boolean {
+  const input = toolInput(call.raw_input);
+  const paths = pathsOf(call);
+  const texts = new Set(call.content.flatMap(item => (item.type === 'diff' ? textsOf(item) : [])));
+  const args = field(node, ARGUMENTS);
+  // arguments that are no list, and words that are no text, do not stand in the command line as they are
+  const inCommand = input.command === null ? [] : [field(node, COMMANDS), args?.type === 'array' ? args : undefined].filter(isPlain);
+  return (key, value) => {
+    if (inCommand.includes(value)) return true;
+    const words = text(value);
+    if (words === null) return false;
+    if (DIRECTORIES.includes(key)) return call.kind === 'execute' ? words === input.cwd : paths.includes(words);
+    if (ADDRESSES.includes(key)) return call.kind !== 'execute' && paths.length === 0 && words === input.url;
+    if (PATHS.includes(key)) return paths.includes(words);
+    if (key === 'title' || key === 'description') return words === call.title;
+    return TEXTS.includes(key) && texts.has(words);
+  };
+}
+
+/** A string, or strings alone: what a command line shows word for word. */
+function isPlain(node: JsonNode | undefined): boolean {
+  return node?.type === 'string' || (node?.type === 'array' && node.items.every(item => item.type === 'string'));
+}
+
+/** A diff's two texts. */
+function textsOf(diff: Diff): string[] {
+  const lines = diff.new_text.split('\n');
+  for (const { at, add, del } of [...diff.edits].reverse()) lines.splice(at, add, ...del);
+  return diff.is_new ? [diff.new_text] : [lines.join('\n'), diff.new_text];
+}
+
+/** Whether a call is the operation that was asked; its text and terminals aside, which come as results. */
+export function sameOperation(call: ToolCall, asked: ToolCall): boolean {
+  return operation(call) === operation(asked);
+}
+
+function operation({ kind, title, name, locations, raw_input, content }: ToolCall): string {
+  const paths = [...new Set(locations.map(location => location.path))];
+  return JSON.stringify([kind, title, name, paths, raw_input, content.filter(item => item.type === 'diff')]);
 }

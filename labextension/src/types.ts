@@ -178,6 +178,8 @@ export interface Permission {
   reason: string | null;
   opened_at: number | null;
   decided_at: number | null;
+  /** The call as it stood when this was asked; null while the call still shows all of it. */
+  asked: ToolCall | null;
 }
 
 export interface Plan {

@@ -1,5 +1,6 @@
 /** Turns to draw, and a kernel to draw them from. */
 
+import { BOX_REST_MS } from '../src/card/permission';
 import { mountLive, mountSaved } from '../src/renderer';
 import type { FromCard, Model, Op, Permission, Terminal, ToolCall, Turn } from '../src/types';
 
@@ -65,6 +66,7 @@ export function permission(more: Partial<Permission> = {}): Permission {
     reason: null,
     opened_at: 1001,
     decided_at: null,
+    asked: null,
     ...more
   };
 }
@@ -138,14 +140,23 @@ export async function frame(): Promise<void> {
   await new Promise(resolve => setTimeout(resolve, 0));
 }
 
-/** A live card of `doc`, drawn. */
-export async function live(doc: Turn): Promise<{ el: HTMLElement; kernel: Kernel; dispose: () => void }> {
+let clock_ms = 1;
+performance.now = () => clock_ms;
+
+/** Let time pass on the clock by which a request rests; timers do not follow it. */
+export function pass(ms: number): void {
+  clock_ms += ms;
+}
+
+/** A live card of `doc`, drawn; its requests can be answered, unless it is `young`. */
+export async function live(doc: Turn, { young = false } = {}): Promise<{ el: HTMLElement; kernel: Kernel; dispose: () => void }> {
   const kernel = new Kernel(doc);
   const el = document.createElement('div');
   document.body.append(el);
   const dispose = mountLive(kernel.model(), el);
   kernel.snapshot();
   await frame();
+  if (!young) pass(BOX_REST_MS);
   return { el, kernel, dispose };
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import css from '../src/style/permission.css?raw';
-import type { Turn } from '../src/types';
-import { $, call, click, frame, live, permission, saved, turnOf } from './help';
+import type { Diff, ToolCall, Turn } from '../src/types';
+import { $, call, click, frame, live, pass, permission, saved, turnOf } from './help';
 
 afterEach(() => document.body.replaceChildren());
 
@@ -13,6 +13,11 @@ const edit = call({
 
 function asking(more: Partial<Turn> = {}): Turn {
   return turnOf([edit], { state: 'waiting', permissions: { '1': permission() }, ...more });
+}
+
+function diff(old: string, text: string): Diff {
+  const edits = [{ at: 0, add: 1, del: [old.slice(0, -1)], section: null, marks: [] }];
+  return { type: 'diff', path: '/home/user/project/a.py', is_new: false, new_text: text, edits, added: 1, removed: 1 };
 }
 
 function options(el: Element): HTMLButtonElement[] {
@@ -212,10 +217,113 @@ describe('a request', () => {
     expect($(el, '.acp-permission').querySelector('button')).toBeNull();
   });
 
+  it('that has just appeared rests: neither a click nor a key aimed at something else hits it', async () => {
+    const { el, kernel } = await live(asking(), { young: true });
+    const [first] = options(el);
+    expect(first?.disabled).toBe(false);
+    pass(399);
+    await click(first as Element);
+    press(first as Element, 'a');
+    expect(kernel.received).toHaveLength(1);
+    kernel.ops({ op: 'merge', path: ['permissions', '2'], value: { ...permission({ key: '2' }) } });
+    await frame();
+    pass(1);
+    const [old, young] = [...el.querySelectorAll('.acp-permission')];
+    await click($(young as Element, '[data-option-id=once]'));
+    expect(kernel.received).toHaveLength(1);
+    await click($(old as Element, '[data-option-id=once]'));
+    expect(kernel.received.at(-1)).toEqual({ type: 'decide', key: '1', option_id: 'once' });
+    pass(399);
+    press(young as Element, 'r');
+    expect(kernel.received.at(-1)).toEqual({ type: 'decide', key: '2', option_id: 'no' });
+  });
+
+  it.each<[string, Partial<ToolCall>]>([
+    ['arguments that are no list', { raw_input: '{"command":"git","args":"push --force; rm -rf ~"}' }],
+    ['two commands', { raw_input: '{"command":"ls","cmd":"rm -rf /","env":{"A":{"B":"1"}}}' }],
+    ['a script of an edit', { kind: 'edit', locations: edit.locations, raw_input: '{"script":"rm -rf ~"}' }],
+    ['words that are no text', { raw_input: '{"command":["sh",{"a":1}]}' }],
+    ['a directory that no sentence names', { kind: 'read', raw_input: '{"command":"ls","cwd":"/etc"}' }],
+    ['a path that is not told', { kind: 'edit', locations: edit.locations, raw_input: '{"file_path":"/etc/passwd"}' }],
+    ['a text that the diff does not hold', { kind: 'edit', content: [diff('a\n', 'b\n')], raw_input: '{"new_string":"c\\n"}' }],
+    ['a list', { raw_input: '["ls"]' }]
+  ])('raw input that says more is shown whole, without opening anything: %s', async (_, more) => {
+    const { el } = await live(turnOf([call({ kind: 'execute', ...more })], { permissions: { '1': permission() } }));
+    expect($(el, '.acp-permission .acp-raw-input').textContent).toBe(more.raw_input);
+    expect($(el, '.acp-permission').textContent).toContain('raw input:');
+  });
+
+  it.each<[string, Partial<ToolCall>]>([
+    ['a command and its directory', { raw_input: '{"command":"git","args":["push"],"cwd":"/tmp"}' }],
+    ['a command as a list, and its title', { raw_input: '{"command":["git","push"],"description":"Push"}', title: 'Push' }],
+    ['an edit', { kind: 'edit', content: [diff('a\n', 'b\n')], raw_input: '{"file_path":"/home/user/project/a.py","old_string":"a\\n","new_string":"b\\n"}' }]
+  ])('raw input that is told already is not repeated: %s', async (_, more) => {
+    const { el } = await live(turnOf([call({ kind: 'execute', ...more })], { permissions: { '1': permission() } }));
+    expect(el.querySelector('.acp-permission .acp-raw-input')).toBeNull();
+  });
+
   it('in a saved card nothing can be clicked', () => {
     const el = saved(asking());
     expect(el.querySelector('button[data-option-id], .acp-stop')).toBeNull();
     expect($(el, '.acp-permission').textContent).toContain('It was waiting for an answer when this was saved. It offered: “Allow once”, “Always allow”, “Reject”.');
     expect($(el, '.acp-state').textContent).toBe('not finished when this was saved');
+  });
+});
+
+describe('a call that changes while it is asked about, or later', () => {
+  const ls = call({ kind: 'execute', title: 'List', raw_input: '{"command":"ls"}' });
+  const rm = call({ kind: 'execute', title: 'Clean', raw_input: '{"command":"rm -rf /"}' });
+  const decided = { state: 'selected', option_id: 'once', decided_by: 'you' };
+
+  it('each of two requests shows what it asked', async () => {
+    const permissions = { '1': permission({ asked: ls, opened_at: 1 }), '2': permission({ key: '2', opened_at: 2 }) };
+    const { el } = await live(turnOf([rm], { state: 'waiting', permissions }));
+    const [first, second] = [...el.querySelectorAll('.acp-permission')] as [Element, Element];
+    expect($(first, 'pre').textContent).toBe('ls');
+    expect(first.textContent).toContain('The agent calls it: “List”');
+    expect(first.textContent).not.toMatch(/rm|Clean/);
+    expect($(first, '.acp-warning[data-reason=changed]').textContent).toBe('The agent has changed this call since it asked; this is what it asked for.');
+    expect($(second, 'pre').textContent).toBe('rm -rf /');
+    expect(second.querySelector('.acp-warning')).toBeNull();
+  });
+
+  it('an open request goes on showing what it asked, its diff too', async () => {
+    const before = call({ kind: 'edit', content: [diff('a\n', 'b\n')] });
+    const { el, kernel } = await live(turnOf([before], { state: 'waiting', permissions: { '1': permission() } }));
+    expect($(el, '.acp-permission').querySelector('.acp-diff')).toBeNull();
+    kernel.ops(
+      { op: 'merge', path: ['tool_calls', 't1'], value: { content: [] } },
+      { op: 'merge', path: ['permissions', '1'], value: { asked: before } }
+    );
+    await frame();
+    expect($(el, '.acp-permission .acp-diff').textContent).toContain('b');
+    expect($(el, '.acp-permission .acp-sentence').textContent).toContain('edit /home/user/project/a.py');
+    await click($(el, '.acp-permission [data-option-id=once]'));
+    expect(kernel.received.at(-1)).toMatchObject({ type: 'decide', key: '1' });
+  });
+
+  it.each([
+    [decided, 'this is what was allowed.'],
+    [{ ...decided, option_id: 'no' }, 'this is what was rejected.'],
+    [{ ...decided, option_id: null, state: 'cancelled' }, 'this is what was asked.']
+  ])('a decided one shows what it was about: %j', (decision, words) => {
+    const el = saved(turnOf([rm], { permissions: { '1': permission({ ...decision, asked: ls }) } }));
+    expect($(el, '.acp-permission .acp-warning[data-reason=changed]').textContent).toContain(words);
+    expect($(el, '.acp-permission pre').textContent).toBe('ls');
+  });
+
+  it('an approved diff stays where other content takes its place', () => {
+    const asked = call({ kind: 'edit', content: [diff('a\n', 'b\n')] });
+    const el = saved(turnOf([call({ kind: 'edit' })], { permissions: { '1': permission({ ...decided, asked }) } }));
+    expect($(el, '.acp-permission .acp-diff').textContent).toContain('b');
+  });
+
+  it('results in place of a description are no change; the description stays at hand', async () => {
+    const told = (text: string): ToolCall => call({ kind: 'execute', raw_input: '{"command":"ls"}', content: [{ type: 'content', block: { type: 'text', text } }] });
+    const permissions = { '1': permission({ ...decided, asked: told('Lists files') }) };
+    const { el } = await live(turnOf([told('a.py')], { permissions }));
+    expect(el.querySelector('.acp-warning')).toBeNull();
+    await click($(el, '.acp-permission .acp-fold-button'));
+    expect($(el, '.acp-permission').textContent).toContain('Lists files');
   });
 });

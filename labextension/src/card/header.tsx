@@ -5,7 +5,7 @@ import { clock, duration, money, tokens } from '../text/format';
 import type { Turn, Usage } from '../types';
 import { useCard, useNow } from './context';
 import { Icon } from './icons';
-import { agentName } from './permission';
+import { agentName } from './asked';
 import { Code, Seen } from './seen';
 import { errorWords, stopWords } from './words';
 

@@ -3,12 +3,16 @@ import { useId, useRef } from 'preact/hooks';
 import { timeOfDay } from '../text/format';
 import { pathTrouble } from '../text/paths';
 import { hiddenWords } from '../text/visible';
-import { pathsOf, toolInput, type ToolInput } from '../tool-input';
+import { pathsOf, sameOperation, toolInput } from '../tool-input';
 import type { Permission, PermissionOption, ToolCall } from '../types';
+import { AskedContent, Changed, Operation } from './asked';
 import { useCard } from './context';
-import { LongText } from './json-tree';
+import { Fold } from './fold';
 import { Code, Seen } from './seen';
-import { decidedWords, kindWords, knownKind, optionTag } from './words';
+import { decidedWords, optionTag } from './words';
+
+/** A box that has just appeared may stand where a click was aimed at something else. */
+export const BOX_REST_MS = 400;
 
 interface Props {
   permission: Permission;
@@ -20,8 +24,10 @@ export function PermissionView({ permission, call }: Props): JSX.Element {
   const { store, live, decide } = useCard();
   const box = useRef<HTMLDivElement>(null);
   const open = permission.state === 'open';
+  const appeared = useRef(performance.now());
   const sent = store.sent.get(permission.key);
   const answer = (option: PermissionOption): void => {
+    if (performance.now() - appeared.current < BOX_REST_MS) return;
     // The button goes away; without this, the next key would go to the notebook.
     if (box.current?.contains(document.activeElement)) box.current.focus({ preventScroll: true });
     decide(permission.key, option.option_id);
@@ -44,7 +50,7 @@ export function PermissionView({ permission, call }: Props): JSX.Element {
       ref={box}
       onKeyDown={onKeyDown}
     >
-      {open ? <Request permission={permission} call={call} answer={answer} sent={sent} /> : <Decision permission={permission} />}
+      {open ? <Request permission={permission} call={call} answer={answer} sent={sent} /> : <Decision permission={permission} call={call} />}
     </div>
   );
 }
@@ -65,62 +71,23 @@ interface RequestProps extends Props {
 }
 
 function Request({ permission, call, answer, sent }: RequestProps): JSX.Element {
-  const { store, live } = useCard();
-  const input = toolInput(call?.raw_input ?? null);
-  const paths = call ? pathsOf(call) : [];
+  const { live } = useCard();
+  const about = permission.asked ?? call;
+  const input = toolInput(about?.raw_input ?? null);
+  const paths = about ? pathsOf(about) : [];
   const { shown, left_out } = offered(permission.options);
   return (
     <>
-      <Warnings texts={[input.command, input.url, call?.title, ...paths, ...permission.options.map(option => option.name)]} paths={paths} />
+      <Warnings texts={[input.command, input.url, about?.title, ...paths, ...permission.options.map(option => option.name)]} paths={paths} />
       {left_out.length > 0 ? (
         <div class="acp-warning">
           Two options share one id; only the safest of them can be chosen. Left out: {left_out.map(option => `“${option.name}”`).join(', ')}.
         </div>
       ) : null}
-      <p class="acp-sentence">
-        <b><Seen text={agentName(store.turn.agent)} /></b> wants to <Wish call={call} paths={paths} input={input} />
-      </p>
-      <Details call={call} paths={paths} input={input} />
-      {call?.title ? <p class="acp-agent-words">The agent calls it: “<i><Seen text={call.title} /></i>”</p> : null}
+      {permission.asked ? <Changed>The agent has changed this call since it asked; this is what it asked for.</Changed> : null}
+      <Operation call={about} wants="wants" />
+      {permission.asked ? <AskedContent permission={permission} asked={permission.asked} /> : null}
       {live ? <Options options={shown} answer={answer} sent={sent} /> : <NotAnswered options={shown} />}
-    </>
-  );
-}
-
-export function agentName(agent: { name: string; title: string | null }): string {
-  return agent.title || agent.name;
-}
-
-function Wish({ call, paths, input }: { call: ToolCall | undefined; paths: string[]; input: ToolInput }): JSX.Element {
-  const kind = call?.kind ?? 'other';
-  const { wish } = kindWords(kind);
-  if (kind === 'execute') {
-    return <><b>run</b> {input.command === null ? 'a command that it does not show' : 'this command'}{input.cwd ? <> in <Code text={input.cwd} /></> : null}</>;
-  }
-  return (
-    <>
-      <b>{wish}</b>
-      {knownKind(kind) ? null : <> of a kind that we do not know, “<Seen text={kind} />”</>}{' '}
-      {paths.length === 1 ? <Code text={paths[0] as string} /> : null}
-      {paths.length > 1 ? `${paths.length} files` : null}
-      {paths.length === 0 && input.url ? <Code text={input.url} /> : null}
-    </>
-  );
-}
-
-/** What is to be seen in full before anybody says yes: paths, the whole command, or at the least the raw input. */
-function Details({ call, paths, input }: { call: ToolCall | undefined; paths: string[]; input: ToolInput }): JSX.Element {
-  const kind = call?.kind ?? 'other';
-  // a command's directory stands in the sentence
-  const listed = kind === 'execute' ? paths.filter(path => path !== input.cwd) : paths.length > 1 ? paths : [];
-  const nothing = input.command === null && paths.length === 0 && !input.url;
-  return (
-    <>
-      {listed.length > 0 ? <ul class="acp-paths">{listed.map(path => <li key={path}><Code text={path} /></li>)}</ul> : null}
-      {input.command !== null && kind !== 'execute' ? <p class="acp-sentence">It holds a command:</p> : null}
-      {input.command !== null ? <pre class="acp-command" dir="ltr"><Seen text={input.command} /></pre> : null}
-      {nothing && call?.raw_input ? <pre class="acp-command" dir="ltr"><LongText text={call.raw_input} /></pre> : null}
-      {nothing && !call?.raw_input ? <p class="acp-sentence acp-quiet">It sent no details.</p> : null}
     </>
   );
 }
@@ -206,19 +173,41 @@ function NotAnswered({ options }: { options: PermissionOption[] }): JSX.Element 
 
 const DECIDERS: Record<string, string> = { you: ' by you', policy: ' by policy' };
 
-function Decision({ permission }: { permission: Permission }): JSX.Element {
+function Decision({ permission, call }: Props): JSX.Element {
   const option = permission.options.find(one => one.option_id === permission.option_id);
   const at = permission.decided_at === null ? '' : ` at ${timeOfDay(permission.decided_at)}`;
   const who = DECIDERS[permission.decided_by ?? ''] ?? '';
   const why = permission.decided_by === 'nobody' ? ', since nobody could be asked' : '';
   const what = permission.state === 'selected' ? `${decidedWords(option)}${who}${at}${why}` : `${notAnswered(permission.decided_by)}${at}`;
-  return (
+  const line = (
     <div class="acp-decision">
       {what}
       {permission.state === 'selected' ? <> · <span class="acp-chosen"><Seen text={option?.name ?? permission.option_id ?? ''} /></span></> : null}
       {permission.reason ? <span class="acp-reason"> · <Seen text={permission.reason} /></span> : null}
     </div>
   );
+  return <>{line}{permission.asked ? <WasAsked permission={permission} asked={permission.asked} call={call} /> : null}</>;
+}
+
+/** What the decision was about, where the call no longer shows it. */
+function WasAsked({ permission, asked, call }: Props & { asked: ToolCall }): JSX.Element | null {
+  if (!call || !sameOperation(call, asked)) {
+    return (
+      <div class="acp-was-asked">
+        <Changed>The call was changed after this was asked; this is what was {outcome(permission)}.</Changed>
+        <Operation call={asked} wants="wanted" />
+        <AskedContent permission={permission} asked={asked} />
+      </div>
+    );
+  }
+  // its text made room for the results
+  return <Fold id={`asked:${permission.key}`} label="what it told when it asked">{() => <AskedContent permission={permission} asked={asked} />}</Fold>;
+}
+
+function outcome({ state, option_id, options }: Permission): string {
+  if (state !== 'selected') return 'asked';
+  const kind = options.find(option => option.option_id === option_id)?.kind;
+  return kind === 'allow_once' || kind === 'allow_always' ? 'allowed' : 'rejected';
 }
 
 function notAnswered(by: string | null): string {

@@ -1,20 +1,16 @@
-import type { ComponentChildren, JSX } from 'preact';
-import { own } from '../ops';
+import type { JSX } from 'preact';
 import { fromCwd, pathTrouble } from '../text/paths';
 import { visible } from '../text/visible';
-import { pathsOf, toolInput } from '../tool-input';
-import type { Diff, Permission, ToolCall, ToolContent } from '../types';
-import { BlockView } from './block';
+import { commandLine, pathsOf, toolInput } from '../tool-input';
+import type { Diff, Permission, ToolCall } from '../types';
+import { ContentView, withPath } from './content';
 import { useCard, useUi } from './context';
-import { DiffView, Totals } from './diff';
-import { Fold } from './fold';
+import { Totals } from './diff';
 import { Icon } from './icons';
-import { JsonTree } from './json-tree';
 import { PermissionView } from './permission';
 import { Raw } from './raw';
 import { Code, Seen } from './seen';
 import { Status, shownStatus } from './status';
-import { TerminalView } from './terminal';
 import { kindWords, knownKind } from './words';
 
 interface Props {
@@ -49,26 +45,19 @@ export function ToolCallView({ call, index, permissions }: Props): JSX.Element {
         <Status call={call} permissions={permissions} />
       </div>
       {block === null ? null : <pre class="acp-command" dir="ltr"><Seen text={block} /></pre>}
-      {call.content.map((item, place) => <Content key={place} item={item} call={call} id={`${call.tool_call_id}:${place}`} />)}
+      {call.content.map((item, place) => <ContentView key={place} item={item} call={call} id={`${call.tool_call_id}:${place}`} />)}
       {permissions.map(permission => <PermissionView key={permission.key} permission={permission} call={call} />)}
       {body ? raw : null}
     </section>
   );
 }
 
-/** What was only looked at is rarely worth its room. */
-const LOOKING = ['read', 'search', 'fetch'];
 const TOUCHING = ['edit', 'delete', 'move', 'execute'];
 
 /** Whether a call that changes things went ahead though the agent asked nothing about it, neither a person nor a policy. */
 export function withoutAsking(call: ToolCall, permissions: Permission[]): boolean {
   const ran = ['in_progress', 'completed', 'failed'].includes(call.status);
   return TOUCHING.includes(call.kind) && ran && permissions.length === 0;
-}
-
-/** The command of a call, from its raw input; null where it has none, or is not about one. */
-function commandLine(call: ToolCall): string | null {
-  return call.kind === 'execute' ? toolInput(call.raw_input).command : null;
 }
 
 const LONG_COMMAND = 100;
@@ -140,30 +129,4 @@ function placesOf(call: ToolCall): [string, number | null][] {
 
 function sum(diffs: Diff[], key: 'added' | 'removed'): number {
   return diffs.reduce((total, diff) => total + diff[key], 0);
-}
-
-/** Whether diffs have to name their file, since the head names several, or another. */
-function withPath(call: ToolCall): boolean {
-  return pathsOf(call).length !== 1;
-}
-
-function Content({ item, call, id }: { item: ToolContent; call: ToolCall; id: string }): ComponentChildren {
-  const { store } = useCard();
-  switch (item.type) {
-    case 'diff':
-      return <DiffView diff={item} id={id} withPath={withPath(call)} />;
-    case 'terminal': {
-      const terminal = own(store.turn.terminals, item.terminal_id);
-      if (!terminal) return <div class="acp-tool-content acp-quiet">a terminal that is not known: <Code text={item.terminal_id} /></div>;
-      return <TerminalView terminal={terminal} withCommand={commandLine(call) === null} />;
-    }
-    case 'content':
-      return <div class="acp-tool-content"><BlockView block={item.block} id={id} foldOver={LOOKING.includes(call.kind) ? 4 : 15} /></div>;
-    default:
-      return (
-        <div class="acp-tool-content acp-unknown">
-          <Fold id={id} label="content that we do not understand">{() => <JsonTree text={item.raw} />}</Fold>
-        </div>
-      );
-  }
 }
