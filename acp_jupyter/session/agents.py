@@ -7,12 +7,13 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from acp_jupyter.errors import AgentNotFound, AgentUnknown, UsageError
+from acp_jupyter.session.files import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,9 +127,16 @@ class Agents:
         self._added: dict[str, AgentSpec] = {}
 
     def all(self) -> list[AgentSpec]:
-        """Return every agent, by name."""
-        table = {spec.name: spec for spec in (*_BUILT_IN, *self._saved(), *self._added.values())}
+        """Return every agent, by name; what cannot be read in the user's file is left out, see `problem`."""
+        saved, _ = self._saved()
+        table = {spec.name: spec for spec in (*_BUILT_IN, *saved, *self._added.values())}
         return list(table.values())
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the user's file, naming it and the agent; ``None`` where nothing is."""
+        _, errors = self._saved()
+        return "; ".join(error.message for error in errors) or None
 
     def available(self) -> list[AgentSpec]:
         """Return those whose command is found."""
@@ -161,11 +169,12 @@ class Agents:
         """Make an agent known to this kernel, and with ``save`` to later ones.
 
         Raises:
-            UsageError: A field is not as it should be; the message names it.
+            UsageError: A field is not as it should be, the message names it; or the user's file cannot be
+                read or written.
         """
         spec = _checked({"name": name, "command": command, "args": tuple(args), "needs": tuple(needs)}, name)
         if save:
-            self._write({**{one.name: one for one in self._saved()}, name: spec})
+            self._write({**self._saved_whole(), name: spec})
         self._added[name] = spec
         return spec
 
@@ -173,10 +182,10 @@ class Agents:
         """Forget an agent that was added or saved.
 
         Raises:
-            UsageError: It is built in.
+            UsageError: It is built in, or the user's file cannot be read or written.
             AgentUnknown: There is none of that name.
         """
-        saved = {spec.name: spec for spec in self._saved()}
+        saved = self._saved_whole()
         if name not in saved and name not in self._added:
             self.get(name)
             raise UsageError(f"{name} is built in", advice="An agent added under the same name replaces it.")
@@ -184,27 +193,58 @@ class Agents:
         if saved.pop(name, None) is not None:
             self._write(saved)
 
-    def _saved(self) -> list[AgentSpec]:
+    def _saved_whole(self) -> dict[str, AgentSpec]:
+        """Return the saved agents where every one can be read, so that writing them loses none."""
+        saved, errors = self._saved()
+        if errors:
+            raise errors[0]
+        return {spec.name: spec for spec in saved}
+
+    def _saved(self) -> tuple[list[AgentSpec], list[UsageError]]:
+        specs: list[AgentSpec] = []
+        errors: list[UsageError] = []
         try:
-            raw = json.loads(self.file.read_text("utf-8"))
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                f"cannot read {self.file}: {error}", advice="Mend the file, or remove it."
-            ) from error
-        if not isinstance(raw, dict) or not all(isinstance(one, dict) for one in raw.values()):  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # any JSON
-            raise UsageError(
-                f"{self.file} is not an object of objects", advice="Its shape: {name: {command, args}}."
-            )
-        return [_checked({**fields, "name": name}, str(self.file)) for name, fields in raw.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType, reportUnknownMemberType]  # checked just below
+            table = _read(self.file)
+        except UsageError as error:
+            return [], [error]
+        for name, fields in table.items():
+            try:
+                specs.append(_of_file(name, fields, self.file))
+            except UsageError as error:  # noqa: PERF203  # an entry that is wrong costs no other one
+                errors.append(error)
+        return specs, errors
 
     def _write(self, table: dict[str, AgentSpec]) -> None:
         shape = {
             name: spec.model_dump(exclude={"name"}, exclude_defaults=True) for name, spec in table.items()
         }
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(json.dumps(shape, indent=2) + "\n", "utf-8")
+        try:
+            file = self.file.resolve()  # where it is a link, it stays one
+            file.parent.mkdir(parents=True, exist_ok=True)
+            mode = file.stat().st_mode if file.exists() else None
+            replace(file, (json.dumps(shape, indent=2) + "\n").encode(), mode)
+        except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round, before Python 3.13
+            raise UsageError(
+                f"cannot write {self.file}: {error}", advice="Make it writable, or leave out --save."
+            ) from error
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        table = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"cannot read {file}: {error}", advice="Mend the file, or remove it.") from error
+    if not isinstance(table, dict):
+        raise UsageError(f"{file} is not an object of objects", advice="Its shape: {name: {command, args}}.")
+    return cast("dict[str, Any]", table)
+
+
+def _of_file(name: str, fields: Any, file: Path) -> AgentSpec:
+    if not isinstance(fields, dict):
+        raise UsageError(f"agent {name!r} in {file}: not an object", advice="Its shape: {command, args}.")
+    return _checked({**cast("dict[str, object]", fields), "name": name}, str(file))
 
 
 def not_found(spec: AgentSpec, error: AgentNotFound) -> AgentNotFound:

@@ -53,7 +53,7 @@ def write_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:
         if mode is not None and not os.access(path, os.W_OK):
             raise RequestError(_INVALID, f"{path} is write-protected")
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, content.encode("utf-8", "replace"), mode)
+        replace(path, content.encode("utf-8", "replace"), mode)
     except OSError as error:
         raise RequestError(_INVALID, f"cannot write {path}: {error.strerror or error}") from error
     return {}
@@ -98,7 +98,7 @@ def _decode(path: Path, data: bytes) -> str:
         raise RequestError(_INVALID, f"{path} is not UTF-8 text (byte {error.start})") from error
 
 
-def _replace(path: Path, data: bytes, mode: int | None) -> None:
+def replace(path: Path, data: bytes, mode: int | None) -> None:
     """Write beside the file and move it into place, so that nobody ever reads half of it."""
     beside = path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}")
     # A new file gets the mode that the user's umask gives; a private one is private from the beginning.

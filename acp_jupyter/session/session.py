@@ -263,6 +263,11 @@ class Session:
             )
         self._conversation.roots = roots
 
+    def use(self, spec: AgentSpec) -> None:
+        """Take another entry for the agent, unless its process runs or starts; earlier turns are kept."""
+        if self.pid is None and not self.running:
+            self._conversation.spec = spec
+
     def cancel(self, turn: Turn | None = None) -> None:
         """Ask the agent to end a turn, by default the latest; safe from any thread."""
         turn = turn or self.turn

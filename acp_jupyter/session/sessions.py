@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from acp_jupyter.errors import UsageError
+from acp_jupyter.errors import AgentUnknown, UsageError
 from acp_jupyter.session.agents import Agents
 from acp_jupyter.session.loop import LoopThread
 from acp_jupyter.session.session import Session
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.agents import AgentSpec
     from acp_jupyter.session.run import TurnRun
 
 
@@ -60,14 +62,20 @@ class Sessions:
             names = ", ".join(spec.name for spec in self.agents.available())
             raise UsageError("no agent was chosen yet", advice=f"Found here: {names}. Name one: %%acp demo")
         if agent is not None:
-            spec = self.agents.get(agent)
-            session = self._by_name.get(agent)
-            if session is None or (session.spec != spec and session.pid is None):
-                session = Session(spec, loop=self.loop, watcher=self._watcher, present=self._present)
-                self._by_name[agent] = session
-            self._current = session
+            self._current = self._session_with(self.agents.get(agent))
+        elif self._current is not None:
+            with contextlib.suppress(AgentUnknown):  # removed meanwhile: its session goes on as it was
+                self._current.use(self.agents.get(self._current.name))
         assert self._current is not None  # noqa: S101  # one of the two branches above set it
         return self._current
+
+    def _session_with(self, spec: AgentSpec) -> Session:
+        session = self._by_name.get(spec.name)
+        if session is None:
+            session = Session(spec, loop=self.loop, watcher=self._watcher, present=self._present)
+            self._by_name[spec.name] = session
+        session.use(spec)
+        return session
 
     def stop_all(self) -> None:
         """End every agent, what any has left behind, and the watcher; the next prompt starts afresh."""

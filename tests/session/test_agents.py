@@ -87,7 +87,8 @@ def test_an_added_agent_takes_the_place_of_a_built_in_one_until_it_is_removed(ag
         ("{", "cannot read"),
         ("\xff", "cannot read"),
         ("[]", "not an object of objects"),
-        ('{"x": 1}', "not an object of objects"),
+        ('{"x": 1}', "x.*not an object"),
+        ("[" * 100_000, "cannot read"),
         ('{"x": {"command": "c", "arguments": []}}', "x.*arguments"),
         ('{"x": {"args": []}}', "x.*command"),
         ('{"x": {"command": ""}}', "x.*command"),
@@ -101,11 +102,61 @@ def test_a_damaged_file_is_named_with_its_key_and_never_overwritten(
 ) -> None:
     agents.file.parent.mkdir()
     agents.file.write_bytes(text.encode("latin-1"))
-    for action in (agents.all, lambda: agents.get("demo"), lambda: agents.add("n", "c", save=True)):
+    for action in (lambda: agents.add("n", "c", save=True), lambda: agents.remove("demo")):
         with pytest.raises(UsageError, match=words) as caught:
             action()
         assert str(agents.file) in caught.value.message
     assert agents.file.read_bytes() == text.encode("latin-1")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"x": {"nope": 1}, "y": 2, "good": {"command": "g"}}'])
+def test_a_damaged_file_stops_no_other_agent_and_is_told(agents: Agents, text: str) -> None:
+    assert agents.problem is None
+    agents.file.parent.mkdir()
+    agents.file.write_text(text)
+    agents.add("mine", "prog")
+    assert (agents.get("demo").name, agents.get("mine").command) == ("demo", "prog")
+    names = [spec.name for spec in agents.all()]
+    assert ("good" in names, "x" in names) == ("good" in text, False)
+    assert agents.problem is not None
+    assert str(agents.file) in agents.problem
+    assert ("'x'" in agents.problem and "nope" in agents.problem and "'y'" in agents.problem) == (
+        "nope" in text
+    )
+
+
+def test_what_cannot_be_written_is_told_with_its_path_and_nothing_is_lost(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents.add("kept", "prog", save=True)
+    before = agents.file.read_bytes()
+
+    def full(*_args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", full)
+        with pytest.raises(UsageError, match="No space left") as caught:
+            agents.add("more", "prog", save=True)
+    assert str(agents.file) in caught.value.message
+    assert [file.read_bytes() for file in agents.file.parent.iterdir()] == [before]
+    under_a_file = Agents(agents.file / "agents.json")
+    with pytest.raises(UsageError, match="cannot"):
+        under_a_file.add("more", "prog", save=True)
+
+
+def test_the_file_keeps_its_mode_and_a_link_stays_one(agents: Agents, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text("{}")
+    real.chmod(0o600)
+    agents.file.parent.mkdir()
+    agents.file.symlink_to(real)
+    agents.add("mine", "prog", save=True)
+    assert agents.file.is_symlink()
+    assert (json.loads(real.read_text()), real.stat().st_mode & 0o777) == (
+        {"mine": {"command": "prog"}},
+        0o600,
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,6 +202,23 @@ def test_an_agent_added_anew_counts_once_its_process_has_ended(sessions: Session
     assert sessions.get("one") is one
     one.stop()
     assert sessions.get("one").run("go").text == "other"
+    assert sessions.get("one") is one
+    assert [turn.text for turn in one.turns] == ["one", "other"]
+    assert "new process" in one.turns[1].notes[0].text
+
+
+def test_also_where_the_current_session_is_asked_for_and_not_by_name(
+    sessions: Sessions, tmp_path: Path
+) -> None:
+    one = sessions.get("one")
+    command, *args = script_command([{"text": "other"}], tmp_path / "other.json")
+    sessions.agents.add("one", command, args)
+    assert sessions.get() is one
+    assert one.run("go").text == "other"
+    one.stop()
+    sessions.agents.remove("one")
+    assert sessions.get() is one
+    assert one.run("again").text == "other"
 
 
 def test_close_ends_every_agent_also_one_that_starts(sessions: Sessions, tmp_path: Path) -> None:
