@@ -192,6 +192,10 @@ class Turn:
     plans: dict[str, list[PlanEntry]] = field(default_factory=dict[str, list[PlanEntry]])
     ended_raw: Any = field(default=None, compare=False, repr=False)
     echoed: int = field(default=0, compare=False, repr=False)
+    # Where the newest message or thought of each role and message id stands in `items`.
+    newest: dict[tuple[str, str | None], int] = field(
+        default_factory=dict[tuple[str, "str | None"], int], compare=False, repr=False
+    )
 
     @property
     def state(self) -> str:

@@ -66,22 +66,23 @@ def _append(turn: Turn, role: str, message_id: str | None, text: str, at: float)
         assert isinstance(item, Message | Thought)  # noqa: S101  # _running_item looks for just these
         item.text.append(text)
         return [Change(turn, ("items", index))]
-    if role == "thought":
-        return place(turn, Thought(Text(text), message_id, started_at=at, late=turn.ended), at)
-    return place(turn, Message(role, Text(text), message_id, late=turn.ended), at)
+    item = (
+        Thought(Text(text), message_id, started_at=at, late=turn.ended)
+        if role == "thought"
+        else Message(role, Text(text), message_id, late=turn.ended)
+    )
+    turn.newest[role, message_id] = len(turn.items)
+    return place(turn, item, at)
 
 
 def _running_item(turn: Turn, role: str, message_id: str | None) -> int | None:
     """Return the index of the item that a chunk continues: by its id anywhere, without one only the last."""
-    start = 0 if message_id is not None else max(0, len(turn.items) - 1)
-    for index in range(len(turn.items) - 1, start - 1, -1):
-        item = turn.items[index]
-        if not isinstance(item, Message | Thought) or item.late != turn.ended:
-            continue
-        same_role = (role == "thought") if isinstance(item, Thought) else (item.role == role)
-        if same_role and item.message_id == message_id:
-            return index
-    return None
+    index = turn.newest.get((role, message_id))
+    if index is None or (message_id is None and index != len(turn.items) - 1):
+        return None
+    item = turn.items[index]
+    # What comes after the turn's end is a message of its own.
+    return index if isinstance(item, Message | Thought) and item.late == turn.ended else None
 
 
 def _is_echo(turn: Turn, text: str) -> bool:

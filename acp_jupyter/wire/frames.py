@@ -19,11 +19,21 @@ _JUNK = re.compile(  # titles, colours, other control characters, byte order mar
 )
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_DECODER = json.JSONDecoder()
 
 
 class UnreadableError(ValueError):
     """A line is not one JSON value; its text says why."""
+
+
+def _integer(digits: str) -> int | str:
+    """Return an integer, as its digits where Python refuses to convert so many (4,300 by default)."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer)
 
 
 def decode(line: bytes, note: Callable[[str], None]) -> Any:

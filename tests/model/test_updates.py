@@ -370,3 +370,33 @@ def test_r32_content_replaces() -> None:
     assert play.turn.tool_calls["c"].text == "B"
     play.update("tool_call_update", toolCallId="c", content=[])
     assert play.turn.tool_calls["c"].content == []
+
+
+class Counted(list[Any]):
+    """Counts how often an item is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Any:
+        self.looks += len(self)
+        return super().__iter__()
+
+
+def test_a_chunk_finds_its_message_however_many_there_are() -> None:
+    play = Play()
+    items = play.turn.items = Counted()
+    for number in range(300):
+        play.say("a", messageId=f"m{number}")
+        play.say("b", "agent_thought_chunk", messageId=f"m{number}")
+    for number in range(300):
+        play.say("c", messageId=f"m{number}")
+    assert items.looks < 10 * 900
+    assert [str(item.text) for item in items] == ["ac", "b"] * 300
+    play.end()
+    play.say("late", messageId="m0")
+    play.say("r", messageId="m0")
+    assert (str(items[0].text), str(items[-1].text), items[-1].late) == ("ac", "later", True)

@@ -75,6 +75,12 @@ def test_f11_nan_and_large_integers_are_kept() -> None:
     assert value["n"] == 123456789012345678901234567890
 
 
+def test_an_integer_that_python_does_not_convert_costs_no_message() -> None:
+    digits = "9" * 5_000
+    value, _ = read(f'{{"n":{digits},"m":-{digits},"text":"kept","one":1}}'.encode())
+    assert value == {"n": digits, "m": f"-{digits}", "text": "kept", "one": 1}
+
+
 def test_t1_what_we_send_is_one_line_of_utf_8() -> None:
     text = "a\nb\r\u2028中🙂 \ud83d\ude42 \ud83d."
     line = frames.encode({"text": text})
