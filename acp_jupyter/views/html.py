@@ -28,6 +28,7 @@ from acp_jupyter.model.turn import (
 from acp_jupyter.views import ansi, look, words
 from acp_jupyter.views.look import AMBER, BAR, BLUE, BOX, GREEN, QUIET, RED, element, fold, text
 from acp_jupyter.views.markdown import markdown_html
+from acp_jupyter.views.text import operation
 
 if TYPE_CHECKING:
     from acp_jupyter.model.content import ContentItem
@@ -197,7 +198,19 @@ def _permission(turn: Turn, permission: Permission) -> str:
         for option in permission.options
     ]
     listed = element("ol", "".join(options), "margin:4px 0") if waits else ""
-    return element("div", look.banner(told + listed, colour), name="acp-permission")
+    asked = _was_asked(turn, permission)
+    return element("div", look.banner(told + asked + listed, colour), name="acp-permission")
+
+
+def _was_asked(turn: Turn, permission: Permission) -> str:
+    """Return what was asked, where the call no longer shows it."""
+    change, asked = words.changed_since(turn, permission), permission.asked
+    if change is None or asked is None:
+        return ""
+    verb = words.VERBS.get(asked.kind) or words.visible(asked.kind)
+    warning = f'<div class="acp-warning" data-reason="changed" style="color:{RED}">{escape(change)}</div>'
+    told = look.pre("\n".join([verb, *operation(turn, asked)]))
+    return warning + told + "".join(_content(turn, item) for item in asked.content)
 
 
 def _content(turn: Turn, item: ContentItem) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_jupyter.model.content import Block, TerminalRef
+from acp_jupyter.model.content import Block, TerminalRef, as_dict, as_list
 from acp_jupyter.model.diff import Diff
 from acp_jupyter.model.text import json_text
 from acp_jupyter.model.turn import (
@@ -59,25 +59,46 @@ def turn_markdown(turn: Turn) -> str:
 
 def permission_text(turn: Turn, permission: Permission) -> str:
     """Return a request as a question: the operation in full, the agent's words for it, numbered answers."""
-    call = turn.tool_calls[permission.tool_call_id]
+    call = permission.asked or turn.tool_calls[permission.tool_call_id]
     verb = words.VERBS.get(call.kind) or words.visible(call.kind)
-    lines = [f"{words.agent(turn)} asks for permission: {verb}"]
-    command = words.command(call)
-    lines += [f"  command: {_hang(command)}"] if command else []
-    paths = [location.path for location in call.locations] + [diff.path for diff in call.diffs]
-    lines += [f"  path: {_whole(turn, path)}" for path in dict.fromkeys(paths)]
-    lines.append(f"  working directory: {words.exact(turn.cwd)}")
-    if call.title:
-        lines.append(f"  the agent calls it: “{_hang(words.visible(call.title))}”")
-    lines += [f"  tool: {words.visible(call.name)}"] if call.name else []
-    if call.raw_input is not None and not (command and set(call.raw_input) <= {"command", "args"}):
-        lines.append(f"  raw input: {words.exact(call.raw_text('raw_input') or '')}")
+    lines = [f"{_hang(words.agent(turn))} asks for permission: {_hang(verb)}"]
+    lines += [f"  {change}" for change in [words.changed_since(turn, permission)] if change]
+    lines += operation(turn, call)
     lines += [_content(turn, item, _ASKED_DIFF_LINES) for item in call.content]
     lines += [
-        f"  {number}. {_hang(words.visible(option.name))}  ({words.option_kind(option.kind)})"
+        f"  {number}. {_hang(words.visible(option.name))}  ({_hang(words.option_kind(option.kind))})"
         for number, option in enumerate(permission.options, 1)
     ]
     return "\n".join(lines)
+
+
+def operation(turn: Turn, call: ToolCall) -> list[str]:
+    """Return what a call is to do, in full: its command, its paths, the agent's words for it."""
+    lines: list[str] = []
+    command = words.command(call)
+    lines += [f"  command: {_hang(command)}"] if command else []
+    paths = [location.path for location in call.locations] + [diff.path for diff in call.diffs]
+    lines += [f"  path: {_hang(_whole(turn, path))}" for path in dict.fromkeys(paths)]
+    lines.append(f"  working directory: {_hang(words.exact(turn.cwd))}")
+    if call.title:
+        lines.append(f"  the agent calls it: “{_hang(words.visible(call.title))}”")
+    lines += [f"  tool: {_hang(words.visible(call.name))}"] if call.name else []
+    if call.raw_input is not None and not _is_just_a_command(call.raw_input):
+        lines.append(f"  raw input: {_hang(words.exact(call.raw_text('raw_input') or ''))}")
+    return lines
+
+
+def _is_just_a_command(raw_input: Any) -> bool:
+    """Whether `words.command` says all of it; another member, or another shape, is yet to be shown."""
+    raw = as_dict(raw_input)
+    line, args = raw.get("command"), raw.get("args", [])
+    words_only = [*(as_list(line) or [line]), *as_list(args)]
+    return (
+        bool(line)
+        and raw.keys() <= {"command", "args"}
+        and isinstance(args, list)
+        and all(isinstance(word, str) for word in words_only)
+    )
 
 
 def _whole(turn: Turn, path: str) -> str:
@@ -182,13 +203,23 @@ def _call(turn: Turn, call: ToolCall) -> str:
     lines += [_content(turn, item, _DIFF_LINES) for item in call.content]
     for permission in words.asked(turn, call):
         lines.append(_INDENT + _hang(words.decision(turn, permission)))
+        lines += _was_asked(turn, permission)
         if permission.state == "open":
             lines += [
-                f"{_INDENT}- {_hang(words.visible(option.name))}  ({words.option_kind(option.kind)})"
+                f"{_INDENT}- {_hang(words.visible(option.name))}  ({_hang(words.option_kind(option.kind))})"
                 for option in permission.options
             ]
     lines += [_raw(call, which) for which in ("raw_input", "raw_output") if call.raw_text(which) is not None]
     return "\n".join(lines)
+
+
+def _was_asked(turn: Turn, permission: Permission) -> list[str]:
+    change, asked = words.changed_since(turn, permission), permission.asked
+    if change is None or asked is None:
+        return []
+    verb = words.VERBS.get(asked.kind) or words.visible(asked.kind)
+    lines = [change, f"  {_hang(verb)}", *operation(turn, asked)]
+    return [_indented(lines)] + [_content(turn, item, _DIFF_LINES) for item in asked.content]
 
 
 def _raw(call: ToolCall, which: str) -> str:
@@ -198,7 +229,7 @@ def _raw(call: ToolCall, which: str) -> str:
 
 def _content(turn: Turn, item: ContentItem, diff_lines: int) -> str:
     if isinstance(item, Diff):
-        return _indented([words.diff_title(turn, item), *unified(item, diff_lines)])
+        return _indented([_hang(words.diff_title(turn, item)), *unified(item, diff_lines)])
     if isinstance(item, TerminalRef):
         return _indented(_terminal(turn, item.terminal_id))
     if isinstance(item, Block):
@@ -218,7 +249,12 @@ def _terminal_lines(terminal: Terminal) -> list[str]:
     notes = ["(earlier output was dropped)"] if terminal.truncated else []
     notes += [f"… ({words.counted(hidden, 'earlier line')})"] if hidden else []
     lines = words.visible(ansi.plain(tail)).split("\n") if tail else []
-    return [f"$ {words.exact(terminal.command)}", *notes, *lines, f"[{words.terminal_status(terminal)}]"]
+    return [
+        f"$ {_hang(words.exact(terminal.command))}",
+        *notes,
+        *lines,
+        f"[{words.terminal_status(terminal)}]",
+    ]
 
 
 def _indented(text: str | Iterable[str]) -> str:

@@ -333,6 +333,19 @@ def option_kind(kind: str) -> str:
     return _OPTION_KINDS.get(kind) or (f"unknown kind: {visible(kind)}" if kind else "no kind given")
 
 
+def changed_since(turn: Turn, permission: Permission) -> str | None:
+    """Return what to say where the call is no longer what was asked; then that is to be shown too."""
+    asked, call = permission.asked, turn.tool_calls[permission.tool_call_id]
+    if permission.state == "open":
+        if asked is None or call.shows(asked):
+            return None
+        return "The agent has changed this call since it asked; this is what it asked for."
+    if asked is None or call.means(asked):
+        return None
+    outcome = "asked" if permission.state != "selected" else "rejected" if permission.rejected else "allowed"
+    return f"The call was changed after this was asked; this is what was {outcome}."
+
+
 def decision(turn: Turn, permission: Permission) -> str:
     """Return what became of a request, who decided it and when; for an open one, that it waits."""
     if permission.state == "open":
