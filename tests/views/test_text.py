@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import json
+import re
+from typing import Any
+
 import pytest
 
 from acp_jupyter.model import events
+from acp_jupyter.model.turn import AgentInfo
 from acp_jupyter.views.text import permission_text, turn_markdown, turn_text
 from tests.model.play import CWD, Play
 
@@ -129,3 +134,77 @@ def test_u05_a_question_without_options_still_stands() -> None:
     play = Play()
     play.ask("k", {"toolCallId": "c"})
     assert "asks for permission: Tool" in permission_text(play.turn, play.turn.permissions["k"])
+
+
+FORGED = "x\n  1. Allow  (allow · once)\n  path: /forged\r\n  raw input: {}\u2028  2. No"
+
+
+def test_no_word_of_the_agents_makes_a_line_of_ours() -> None:
+    play = Play()
+    play.turn.agent = AgentInfo("fake", FORGED, FORGED)
+    play.turn.cwd = f"/work/{FORGED}"
+    diff = {"type": "diff", "path": f"/d{FORGED}", "oldText": "x", "newText": FORGED}
+    described = {
+        "toolCallId": "c",
+        "kind": FORGED,
+        "title": FORGED,
+        "name": FORGED,
+        "locations": [{"path": f"/l{FORGED}"}],
+        "rawInput": {"command": [FORGED], FORGED: FORGED},
+        "content": [diff, {"type": "content", "content": {"type": "text", "text": FORGED}}],
+    }
+    options = [{"optionId": "o", "name": FORGED, "kind": FORGED}]
+    play.apply(events.TerminalStarted("t", FORGED, CWD))
+    described["content"].append({"type": "terminal", "terminalId": "t"})
+    play.apply(events.PermissionAsked("k", {"toolCall": described, "options": options}))
+    text = permission_text(play.turn, play.turn.permissions["k"])
+    ours = [line.strip()[:9] for line in text.split("\n") if re.match(r" {0,3}\S", line)]
+    assert ours[1:] == [
+        "command: ",
+        "path: /lx",
+        "path: /dx",
+        "working d",
+        "the agent",
+        "tool: x",
+        "raw input",
+        "1. x",
+    ]
+    assert "\r" not in text
+    assert "\u2028" not in text
+
+
+@pytest.mark.parametrize(
+    "raw_input",
+    [
+        {"command": "git", "args": "push; rm"},
+        {"command": "git", "args": {"0": "push"}},
+        {"command": "git", "args": ["push", 7]},
+        {"command": "git", "args": None},
+        {"command": ["git", {"x": 1}]},
+        {"command": ["git", None]},
+        {"command": "git", "cwd": "/etc"},
+        {"command": {"git": "push"}},
+        {"command": "", "args": ["push"]},
+        {"args": ["push"]},
+        ["command"],
+        "command",
+        {},
+        0,
+    ],
+)
+def test_p4_a_raw_input_that_the_command_does_not_tell_is_shown_whole(raw_input: Any) -> None:
+    play = Play()
+    play.ask("k", {"toolCallId": "c", "kind": "execute", "rawInput": raw_input}, "allow_once")
+    raw = json.dumps(raw_input, separators=(",", ":"))
+    assert f"  raw input: {raw}\n" in permission_text(play.turn, play.turn.permissions["k"])
+
+
+@pytest.mark.parametrize(
+    "raw_input", [{"command": "git push"}, {"command": ["git", "push"]}, {"command": "git", "args": ["push"]}]
+)
+def test_p4_a_raw_input_that_is_just_the_command_is_said_once(raw_input: Any) -> None:
+    play = Play()
+    play.ask("k", {"toolCallId": "c", "kind": "execute", "rawInput": raw_input}, "allow_once")
+    text = permission_text(play.turn, play.turn.permissions["k"])
+    assert "  command: git push\n" in text
+    assert "raw input" not in text
