@@ -85,17 +85,10 @@ class PermissionBroker:
 
     def _decision(self, policy: str, turn: Turn, permission: Permission) -> policies.Decision | None:
         """What a policy says to a request; a policy is given to a turn, so it allows no other turn's call."""
-        tool_call_id = permission.tool_call_id
-        if policy != "reject" and self._is_of_an_earlier_turn(tool_call_id, turn):
+        call = turn.tool_calls[permission.tool_call_id]
+        if policy != "reject" and any(other is not turn for other in self._state.turns_with(call)):
             return None
-        return policies.decide(policy, permission, turn.tool_calls[tool_call_id], self._roots())
-
-    def _is_of_an_earlier_turn(self, tool_call_id: str, turn: Turn) -> bool:
-        return any(
-            tool_call_id in other.tool_calls
-            for other in self._state.turns
-            if other is not turn and other.session_id == turn.session_id
-        )
+        return policies.decide(policy, permission, call, self._roots())
 
     def decide(self, key: str, option_id: str | None, by: str = "you", reason: str | None = None) -> None:
         """Select an option, or answer ``cancelled`` where ``option_id`` is ``None``.

@@ -242,6 +242,14 @@ def test_a_policy_allows_no_call_of_an_earlier_turn(bench: Bench, policy: str, o
     assert [permission.decided_by for permission in turn.permissions.values()] == [by]
 
 
+def test_a_call_announced_again_is_this_turns_own(bench: Bench) -> None:
+    call = {"update": {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "x", "kind": "execute"}}
+    session = bench.session({"turns": [[call], [call, ask({})]]})
+    session.run("one")
+    turn = session.run("two", policy="allow-once-all")
+    assert [permission.decided_by for permission in turn.permissions.values()] == ["policy"]
+
+
 def test_no_policy_is_advised_for_a_call_of_an_earlier_turn(bench: Bench) -> None:
     call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "x", "kind": "execute"}
     session = bench.session({"turns": [[{"update": call}], [ask({})]]})
