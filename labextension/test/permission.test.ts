@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import css from '../src/style/permission.css?raw';
 import type { Diff, ToolCall, Turn } from '../src/types';
 import { $, call, click, frame, live, pass, permission, saved, turnOf } from './help';
@@ -221,6 +221,7 @@ describe('a request', () => {
     const { el, kernel } = await live(asking(), { young: true });
     const [first] = options(el);
     expect(first?.disabled).toBe(false);
+    expect(first?.getAttribute('aria-disabled')).toBe('true');
     pass(399);
     await click(first as Element);
     press(first as Element, 'a');
@@ -236,6 +237,11 @@ describe('a request', () => {
     pass(399);
     press(young as Element, 'r');
     expect(kernel.received.at(-1)).toEqual({ type: 'decide', key: '2', option_id: 'no' });
+  });
+
+  it('says so until it has rested', async () => {
+    const { el } = await live(asking());
+    await vi.waitFor(() => expect(options(el).map(button => button.getAttribute('aria-disabled'))).toEqual([null, null, null]));
   });
 
   it.each<[string, Partial<ToolCall>]>([

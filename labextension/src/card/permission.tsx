@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useReducer, useRef } from 'preact/hooks';
 import { timeOfDay } from '../text/format';
 import { pathTrouble } from '../text/paths';
 import { hiddenWords } from '../text/visible';
@@ -24,10 +24,10 @@ export function PermissionView({ permission, call }: Props): JSX.Element {
   const { store, live, decide } = useCard();
   const box = useRef<HTMLDivElement>(null);
   const open = permission.state === 'open';
-  const appeared = useRef(performance.now());
+  const rests = useRest(live && open);
   const sent = store.sent.get(permission.key);
   const answer = (option: PermissionOption): void => {
-    if (performance.now() - appeared.current < BOX_REST_MS) return;
+    if (rests()) return;
     // The button goes away; without this, the next key would go to the notebook.
     if (box.current?.contains(document.activeElement)) box.current.focus({ preventScroll: true });
     decide(permission.key, option.option_id);
@@ -50,9 +50,24 @@ export function PermissionView({ permission, call }: Props): JSX.Element {
       ref={box}
       onKeyDown={onKeyDown}
     >
-      {open ? <Request permission={permission} call={call} answer={answer} sent={sent} /> : <Decision permission={permission} call={call} />}
+      {open ? <Request permission={permission} call={call} answer={answer} sent={sent} resting={rests()} /> : <Decision permission={permission} call={call} />}
     </div>
   );
+}
+
+/** Whether a box has only just appeared; it is drawn anew when it has rested. */
+function useRest(active: boolean): () => boolean {
+  const appeared = useRef(performance.now());
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const left = (): number => (active ? appeared.current + BOX_REST_MS - performance.now() : 0);
+  const drawnResting = left() > 0;
+  useEffect(() => {
+    if (!drawnResting) return undefined;
+    // it may be over by now, but was not when this was drawn; and a timer drops fractions
+    const timer = setTimeout(() => redraw(undefined as never), Math.ceil(Math.max(left(), 0)));
+    return () => clearTimeout(timer);
+  });
+  return () => left() > 0;
 }
 
 const KEYS: Record<string, string> = { a: 'allow_once', A: 'allow_always', r: 'reject_once' };
@@ -68,9 +83,10 @@ function optionOfKey(event: KeyboardEvent, options: PermissionOption[]): Permiss
 interface RequestProps extends Props {
   answer: (option: PermissionOption) => void;
   sent: string | undefined;
+  resting: boolean;
 }
 
-function Request({ permission, call, answer, sent }: RequestProps): JSX.Element {
+function Request({ permission, call, answer, sent, resting }: RequestProps): JSX.Element {
   const { live } = useCard();
   const about = permission.asked ?? call;
   const input = toolInput(about?.raw_input ?? null);
@@ -87,7 +103,7 @@ function Request({ permission, call, answer, sent }: RequestProps): JSX.Element 
       {permission.asked ? <Changed>The agent has changed this call since it asked; this is what it asked for.</Changed> : null}
       <Operation call={about} wants="wants" />
       {permission.asked ? <AskedContent permission={permission} asked={permission.asked} /> : null}
-      {live ? <Options options={shown} answer={answer} sent={sent} /> : <NotAnswered options={shown} />}
+      {live ? <Options options={shown} answer={answer} sent={sent} resting={resting} /> : <NotAnswered options={shown} />}
     </>
   );
 }
@@ -125,7 +141,9 @@ function offered(options: PermissionOption[]): { shown: PermissionOption[]; left
 
 const HINTS: Record<string, string> = { allow_once: 'A', allow_always: '⇧A', reject_once: 'R' };
 
-function Options({ options, answer, sent }: { options: PermissionOption[]; answer: (option: PermissionOption) => void; sent: string | undefined }): JSX.Element {
+type OptionsProps = Pick<RequestProps, 'answer' | 'sent' | 'resting'> & { options: PermissionOption[] };
+
+function Options({ options, ...rest }: OptionsProps): JSX.Element {
   const first = (option: PermissionOption): boolean => options.find(other => other.kind === option.kind) === option;
   if (options.length === 0) {
     return <p class="acp-sentence">The agent offers no answer; only Stop can end this.</p>;
@@ -133,20 +151,18 @@ function Options({ options, answer, sent }: { options: PermissionOption[]; answe
   return (
     <div class="acp-options">
       {options.map(option => (
-        <OptionButton key={option.option_id} option={option} hint={first(option) ? HINTS[option.kind] : undefined} sent={sent} answer={answer} />
+        <OptionButton key={option.option_id} option={option} hint={first(option) ? HINTS[option.kind] : undefined} {...rest} />
       ))}
     </div>
   );
 }
 
-interface ButtonProps {
+interface ButtonProps extends Omit<OptionsProps, 'options'> {
   option: PermissionOption;
   hint: string | undefined;
-  sent: string | undefined;
-  answer: (option: PermissionOption) => void;
 }
 
-function OptionButton({ option, hint, sent, answer }: ButtonProps): JSX.Element {
+function OptionButton({ option, hint, sent, resting, answer }: ButtonProps): JSX.Element {
   const tag = useId();
   return (
     <button
@@ -157,6 +173,7 @@ function OptionButton({ option, hint, sent, answer }: ButtonProps): JSX.Element 
       aria-label={option.name || option.option_id}
       aria-describedby={tag}
       disabled={sent !== undefined}
+      aria-disabled={resting || undefined}
       onClick={() => answer(option)}
     >
       <span class="acp-option-name">{option.name ? <Seen text={option.name} /> : <Code text={option.option_id} />}</span>
