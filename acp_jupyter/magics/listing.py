@@ -25,6 +25,8 @@ def agents_text(sessions: Sessions) -> str:
             )
     if missing:
         lines += ["known, but not on PATH:", *missing]
+    if sessions.agents.problem:
+        lines.append(f"Left out: {sessions.agents.problem}")
     return "\n".join([*lines, "start one with its name: %%acp demo"])
 
 

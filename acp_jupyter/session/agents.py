@@ -154,7 +154,8 @@ class Agents:
         raise AgentUnknown(
             f"no agent is called {name!r}",
             advice=f"Known: {', '.join(spec.name for spec in self.all())}. "
-            "Add one with: %acp add NAME -- COMMAND ARG...",
+            "Add one with: %acp add NAME -- COMMAND ARG..."
+            + (f" Left out: {self.problem}" if self.problem else ""),
         )
 
     def add(

@@ -68,6 +68,7 @@ def running_kernel(python: str, home: Path) -> Iterator[Kernel]:
         "PYTHONPATH": str(REPOSITORY),
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_CONFIG_DIR": str(home / "jupyter"),
+        "XDG_CONFIG_HOME": str(home / "config"),  # not the agents of whoever runs the tests
     }
     specs = KernelSpecManager(kernel_dirs=[str(home)], ensure_native_kernel=False)
     manager = KernelManager(kernel_name="tested", kernel_spec_manager=specs)

@@ -295,6 +295,16 @@ def test_the_magic_alone_gets_our_own_words(notebook: FrontEnd, line: str) -> No
     assert ("usage: %%acp" if "help" in line else "no task") in said
 
 
+def test_a_damaged_agents_file_costs_no_other_agent_and_is_told(notebook: FrontEnd, home: Path) -> None:
+    file = home / "config" / "acp-jupyter" / "agents.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"mine": {"comand": "x"}}')
+    listed = notebook.run("%acp agents")
+    assert "demo" in listed
+    assert f"agent 'mine' in {file}" in listed
+    assert "comand" in listed
+
+
 def test_options_of_add_stand_before_or_after_the_name(notebook: FrontEnd) -> None:
     notebook.run("%acp add mine --env SOME_KEY -- some-agent --acp --env=x")
     expected = ["some-agent", ["--acp", "--env=x"], ["SOME_KEY"]]
