@@ -209,7 +209,7 @@ def _was_asked(turn: Turn, permission: Permission) -> str:
         return ""
     verb = words.VERBS.get(asked.kind) or words.visible(asked.kind)
     warning = f'<div class="acp-warning" data-reason="changed" style="color:{RED}">{escape(change)}</div>'
-    told = look.pre("\n".join([verb, *operation(turn, asked)]))
+    told = element("strong", escape(verb)) + look.pre("\n".join(operation(turn, asked)))
     return warning + told + "".join(_content(turn, item) for item in asked.content)
 
 
