@@ -26,7 +26,9 @@ def asked(notebook: Notebook) -> tuple[Locator, Locator]:
     notebook.run(0)
     notebook.ended(0)
     output = notebook.run(1)
-    return output, wait_for_request(card_in(output))
+    request = wait_for_request(card_in(output))
+    expect(request.get_by_role("button").last).to_be_enabled()  # a new request rests for a moment
+    return output, request
 
 
 def test_the_keyboard_alone_allows_and_rejects(open_notebook: Callable[..., Notebook]) -> None:
@@ -44,7 +46,9 @@ def test_the_keyboard_alone_allows_and_rejects(open_notebook: Callable[..., Note
     page.keyboard.press("Enter")
     run = output.locator(".acp-tool-call[data-kind=execute] .acp-permission[data-state=open]")
     expect(run).to_be_visible()
-    run.get_by_role("button", name="Reject").focus()
+    reject = run.get_by_role("button", name="Reject")
+    expect(reject).to_be_enabled()
+    reject.focus()
     page.keyboard.press("r")
     notebook.ended(1)
     decided = output.locator(".acp-permission")
