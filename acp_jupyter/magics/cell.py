@@ -69,7 +69,7 @@ def _judge(turn: Turn, *, check: bool) -> None:
             advice=unasked[0].reason or "" if unasked else "The card shows what happened.",
         )
     for permission in unasked:
-        verb, what = words.heading(turn, permission.asked or turn.tool_calls[permission.tool_call_id])
+        verb, what = words.heading(turn, turn.asked_about(permission))
         _warn(f"{verb} {what}: rejected, because nobody could be asked; {permission.reason}")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from acp_jupyter.model.text import Text
-from acp_jupyter.model.tool_call import Permission, Terminal, ToolCalls
+from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall, ToolCalls
 
 
 @dataclass(slots=True)
@@ -211,6 +211,11 @@ class Turn:
     def pending(self) -> list[Permission]:
         """The permission requests that nobody has answered yet."""
         return [permission for permission in list(self.permissions.values()) if permission.state == "open"]
+
+    def asked_about(self, permission: Permission) -> ToolCall:
+        """Return the call of a request: as it stood when it was asked, where it has changed since."""
+        call, asked = self.tool_calls[permission.tool_call_id], permission.asked
+        return call if asked is None or call.shows(asked) else asked
 
     @property
     def rejected(self) -> list[Permission]:

@@ -135,9 +135,7 @@ class Session:
         """The permission requests that wait for an answer."""
         broker = self._conversation.broker
         return [
-            PendingPermission(
-                permission, permission.asked or turn.tool_calls[permission.tool_call_id], broker, self.loop
-            )
+            PendingPermission(permission, turn.asked_about(permission), broker, self.loop)
             for turn in self.turns
             for permission in turn.pending
         ]

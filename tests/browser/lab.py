@@ -66,7 +66,7 @@ class Server:
             "JUPYTERLAB_SETTINGS_DIR": str(self._home / "settings"),
             "JUPYTERLAB_WORKSPACES_DIR": str(self._home / "workspaces"),
             "IPYTHONDIR": str(self._home / "ipython"),
-            "ACP_DEMO_SPEED": os.environ.get("ACP_DEMO_SPEED", "0.5"),
+            "ACP_DEMO_SPEED": os.environ.get("ACP_DEMO_SPEED", "1"),
         }
         options = [
             "--no-browser",

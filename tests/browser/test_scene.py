@@ -53,7 +53,7 @@ def test_the_scene_allowed(open_notebook: Callable[..., Notebook]) -> None:
         return request.count() > 0
 
     notebook.until(asked)
-    assert len(lengths) > 2, "the text did not grow"
+    assert len(lengths) > 1, "the text did not grow"
     assert card.get_attribute("data-state") == "waiting"
     expect(card.locator(".acp-tool-call[data-kind=edit] .acp-diff")).to_be_visible()
     before = file.read_text()
