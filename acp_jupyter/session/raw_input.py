@@ -39,8 +39,8 @@ _WORD = _names("encoding type outputmode language pages")
 _SEARCH = _names("pattern query regex glob search searchterm description")
 _GLOBS = _names("include exclude includes excludes includepattern excludepattern ignore")
 _EDIT_TEXT = _names(
-    "old new oldstring newstring oldtext newtext oldstr newstr oldcontent newcontent content contents filetext"
-    " inserttext"
+    "old new oldstring newstring oldtext newtext oldstr newstr oldcontent newcontent content contents"
+    " filetext inserttext"
 )
 _EDIT_PLAIN = _names("replaceall insertline expectedreplacements")
 
