@@ -1,5 +1,6 @@
 /** Turns to draw, and a kernel to draw them from. */
 
+import { afterEach } from 'vitest';
 import { BOX_REST_MS } from '../src/card/permission';
 import { mountLive, mountSaved } from '../src/renderer';
 import type { FromCard, Model, Op, Permission, Terminal, ToolCall, Turn } from '../src/types';
@@ -96,10 +97,17 @@ export function turnOf(calls: ToolCall[], more: Partial<Turn> = {}): Turn {
   });
 }
 
+const mounted: (() => void)[] = [];
+
+/** No card outlives its test: its timers would draw when there is no document any more. */
+afterEach(() => {
+  for (const dispose of mounted.splice(0)) dispose();
+});
+
 export function saved(doc: unknown): HTMLElement {
   const el = document.createElement('div');
   document.body.append(el);
-  mountSaved(doc, el);
+  mounted.push(mountSaved(doc, el));
   return el;
 }
 
@@ -154,6 +162,7 @@ export async function live(doc: Turn, { young = false } = {}): Promise<{ el: HTM
   const el = document.createElement('div');
   document.body.append(el);
   const dispose = mountLive(kernel.model(), el);
+  mounted.push(dispose);
   kernel.snapshot();
   await frame();
   if (!young) pass(BOX_REST_MS);
