@@ -72,6 +72,13 @@ class FrontEnd(Kernel):
         self.cards: list[Card] = []
         self._seen = 0
 
+    def status(self, msg_id: str, *, timeout_s: float = 30) -> str:
+        """Wait for the reply to a message and return its status; after an error until the kernel has settled."""
+        status = super().status(msg_id, timeout_s=timeout_s)
+        if status == "error":
+            self.settle()
+        return status
+
     def look(self) -> None:
         """Take in what the kernel has published since the last look; a new card says that it is ready."""
         fresh, self._seen = self.heard[self._seen :], len(self.heard)
