@@ -73,7 +73,7 @@ class FrontEnd(Kernel):
         self._seen = 0
 
     def status(self, msg_id: str, *, timeout_s: float = 30) -> str:
-        """Wait for the reply to a message and return its status; after an error until the kernel has settled."""
+        """Wait for the reply to a message and return its status; after an error let the kernel settle."""
         status = super().status(msg_id, timeout_s=timeout_s)
         if status == "error":
             self.settle()
