@@ -106,6 +106,7 @@ def test_p09_signals_to_the_kernels_group_and_to_itself_do_not_end_the_watcher(
     try:
         os.kill(pids[1], number)
         os.killpg(kernel.pid, number)
+        kernel.kill()  # where it ignores the signal, as under nohup
         wait_for(lambda: not any(map(alive, pids)), 5)
     finally:
         finish(kernel, pids)
