@@ -185,7 +185,7 @@ class Peer:
     async def _read(self) -> None:
         loop = asyncio.get_running_loop()
         turn = loop.time()
-        while (line := await self._receive()) is not None:
+        while isinstance(line := await self._receive(), bytes):
             for message in self._messages(line):
                 started = self._guarded(self._handle, message)
                 # a handler that was started runs its first steps before the next message is looked at
@@ -193,13 +193,15 @@ class Peer:
                     await asyncio.sleep(0)
                     turn = loop.time()
         exit_code = await self._exit_code()
-        self._end(lambda: self._exited(exit_code))
+        self._end(lambda: self._exited(exit_code) if line is None else line)
 
-    async def _receive(self) -> bytes | None:
+    async def _receive(self) -> bytes | AcpError | None:
         try:
             return await self._transport.receive()
-        except (OSError, AcpError):
+        except OSError:
             return None
+        except AcpError as error:
+            return error
 
     def _messages(self, line: bytes) -> list[Any]:
         if not line.strip():

@@ -9,6 +9,10 @@ import asyncio
 from collections import deque
 from typing import cast
 
+from acp_jupyter.errors import AgentExited
+
+LINE_BYTES = 1 << 30
+"""The longest line that is waited for; a file of 60 MB in one message is well within it."""
 _DRAIN_S = 0.5  # after the exit: what is in the pipe still counts, what a grandchild keeps open does not
 _STDERR_BYTES = 64 * 1024
 _FULL_BYTES = 8 * 1024 * 1024  # lines waiting for the reader; beyond this the agent has to wait
@@ -24,6 +28,8 @@ class Pipes(asyncio.SubprocessProtocol):
         self._lines: deque[bytes] = deque()
         self._waiting_bytes = 0
         self._parts: list[bytes] = []
+        self._part_bytes = 0
+        self._endless = False
         self._arrived = asyncio.Event()
         self._ended = False
         self._paused = False
@@ -36,8 +42,18 @@ class Pipes(asyncio.SubprocessProtocol):
         return self._stderr[-_STDERR_BYTES:].decode("utf-8", "replace")
 
     async def receive(self) -> bytes | None:
-        """Wait for the next line of stdout; ``None`` at its end."""
+        """Wait for the next line of stdout; ``None`` at its end.
+
+        Raises:
+            AgentExited: The line was longer than `LINE_BYTES`; nothing more is read.
+        """
         while not self._lines:
+            if self._endless:
+                raise AgentExited(
+                    f"the agent sent a line of more than {LINE_BYTES:,} bytes, and was stopped",
+                    advice="The next prompt starts it again.",
+                    stderr=self.stderr_tail(),
+                )
             if self._ended:
                 return None
             self._arrived.clear()
@@ -67,18 +83,31 @@ class Pipes(asyncio.SubprocessProtocol):
 
     def _collect(self, data: bytes) -> None:
         # parts, joined once: growing one buffer took 20 s for a line of 60 MB, this takes 0.04 s
+        if self._ended:
+            return
         first, *others = data.split(b"\n")
         self._parts.append(first)
-        if not others or self._ended:
+        self._part_bytes += len(first)
+        if self._part_bytes > LINE_BYTES:
+            self._give_up()
+            return
+        if not others:
             return
         *whole, rest = others
         whole.insert(0, b"".join(self._parts))
         self._parts = [rest]
+        self._part_bytes = len(rest)
         self._lines.extend(whole)
         self._waiting_bytes += sum(map(len, whole))
         self._arrived.set()
         if not self._paused and self._waiting_bytes > _FULL_BYTES:
             self._pause(paused=True)
+
+    def _give_up(self) -> None:
+        self._endless = True
+        self._parts.clear()
+        self._pause(paused=True)
+        self._end()
 
     def _pause(self, *, paused: bool) -> None:
         stdout = self._transport and self._transport.get_pipe_transport(1)

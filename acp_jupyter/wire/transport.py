@@ -15,7 +15,10 @@ class Transport(Protocol):
         """Wait for the next whole line.
 
         Returns:
-            The line without its newline, of any length; ``None`` at the end of the stream.
+            The line without its newline; ``None`` at the end of the stream.
+
+        Raises:
+            AcpError: Nothing more can be received, and why. An `OSError` is understood as the end.
         """
         ...
 

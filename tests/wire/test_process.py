@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from acp_jupyter.errors import AgentExited, AgentNotFound, AgentStartFailed, AgentTimeout, UsageError
+from acp_jupyter.wire import pipes
 from acp_jupyter.wire.process import AgentProcess, find_command
 
 from .support import Log, alive, kill_all, read_pids, spawn
@@ -214,6 +215,23 @@ def test_f15_an_agent_that_dies_in_the_middle_of_a_line(tmp_path: Path) -> None:
                 await log.peer.request("m", {}, timeout_s=10)
             assert caught.value.exit_code == 1
             assert log.peer.noise[-1] == ("not JSON", '{"jsonrpc":"2.0","method":"session/upd')
+            await log.peer.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("end", ["", "\\n"], ids=["endless", "ended in the same chunk"])
+def test_a_line_beyond_all_measure_ends_the_connection_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(pipes, "LINE_BYTES", 100_000)
+    script = f"import os; line = b'x' * 50_000; [os.write(1, line) for _ in range(3)]; print('{end}' * 9)"
+
+    async def main() -> None:
+        async with running(script + "; import time; time.sleep(60)", tmp_path) as process:
+            log = Log(process)
+            with pytest.raises(AgentExited, match="a line of more than 100,000 bytes"):
+                await log.peer.request("m", {}, timeout_s=10)
             await log.peer.close()
 
     asyncio.run(main())
