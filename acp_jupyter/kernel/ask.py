@@ -7,9 +7,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError
-from IPython.core.getipython import get_ipython
 
 from acp_jupyter.errors import PermissionClosed
+from acp_jupyter.kernel.front_end import input_allowed
 from acp_jupyter.views.text import permission_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def ask(run: TurnRun, pending: PendingPermission) -> bool:
     Returns:
         False where there is no input: the front end allows none, or it has ended.
     """
-    if not _input_allowed():
+    if not input_allowed():
         return False
     print(permission_text(run.turn, pending.permission))  # noqa: T201  # the question
     count = len(pending.options)
@@ -84,11 +84,6 @@ class _Input:
             ident = threading.main_thread().ident
             if ident is not None and hasattr(signal, "pthread_kill"):
                 signal.pthread_kill(ident, signal.SIGINT)
-
-
-def _input_allowed() -> bool:
-    """Whether the front end takes input; it says so with each request to run a cell."""
-    return bool(getattr(getattr(get_ipython(), "kernel", None), "_allow_stdin", True))
 
 
 def _answer(pending: PendingPermission, answer: str) -> None:

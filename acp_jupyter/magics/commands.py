@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import UsageError
+from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.sessions import sessions
 from acp_jupyter.magics.listing import agents_text, status_text
 from acp_jupyter.magics.parser import HelpShown, line_parser, split
@@ -141,6 +142,12 @@ def _reject(options: argparse.Namespace) -> str:
     return f"Request {options.number} is rejected."
 
 
+def _ask(options: argparse.Namespace) -> str:
+    if options.way is not None:
+        front_end().ask = options.way
+    return f"Permission is asked by: {front_end().ask}."
+
+
 def _inspect(options: argparse.Namespace) -> str:
     session = _session()
     if not session.turns:
@@ -201,6 +208,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "pending": _pending,
     "approve": _approve,
     "reject": _reject,
+    "ask": _ask,
     "inspect": _inspect,
     "log": _log,
     "stderr": _stderr,

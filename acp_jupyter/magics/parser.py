@@ -86,6 +86,13 @@ def line_parser() -> argparse.ArgumentParser:
     reject.add_argument(
         "number", nargs="?", type=int, default=1, metavar="N", help="from 1, as listed by pending"
     )
+    asking = command("ask", "where permission is asked: on the card, or by input()")
+    asking.add_argument(
+        "way",
+        nargs="?",
+        metavar="WAY",
+        help="buttons; text, where clicks never arrive; auto (the card where one works)",
+    )
     inspect = command("inspect", "raw input and output of a tool call")
     inspect.add_argument(
         "call", nargs="?", metavar="TURN.CALL", help="such as 2.1, from 1; by default all of the last turn"

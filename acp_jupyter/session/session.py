@@ -20,6 +20,7 @@ from acp_jupyter.session.permissions import PendingPermission
 from acp_jupyter.session.policy import check_policy
 from acp_jupyter.session.roots import Roots
 from acp_jupyter.session.run import Limits, TurnRun
+from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
     import threading
@@ -59,7 +60,7 @@ class Session:
         limits: Limits = Limits(),  # noqa: B008  # it never changes
     ) -> None:
         self.loop = loop
-        self._policy = "ask"
+        self._policy: str | None = None
         self._present = present
         self._numbers = itertools.count(1)
         self._attended: set[str] = set()
@@ -94,12 +95,12 @@ class Session:
 
     @property
     def policy(self) -> str:
-        """The permission policy of turns that name none.
+        """The permission policy of turns that name none; by default the one in ``ACP_JUPYTER_POLICY``.
 
         Raises:
-            UsageError: On setting one that does not exist.
+            UsageError: On setting one that does not exist; or the environment names one that does not.
         """
-        return self._policy
+        return self._policy or settings().policy
 
     @policy.setter
     def policy(self, name: str) -> None:
@@ -183,11 +184,12 @@ class Session:
         """Start a turn and return at once. One turn runs at a time; others wait for theirs.
 
         Raises:
-            UsageError: The task is empty, or there is no such policy.
+            UsageError: The task is empty, there is no such policy, or the environment holds a wrong setting.
         """
         if not task.strip():
             raise errors.UsageError("the task is empty", advice="Write what the agent is to do.")
-        policy = check_policy(policy or self.policy)
+        by_default = settings()
+        policy = check_policy(policy or self._policy or by_default.policy)
         roots = self._conversation.the_roots()
         turn = Turn(
             turn_id=uuid.uuid4().hex,

@@ -16,7 +16,7 @@ from acp_jupyter.views.text import turn_text
 if TYPE_CHECKING:
     from acp_jupyter.model.turn import Turn
 
-__all__ = ["MIME", "WIDGET_MIME", "live_bundle", "saved_bundle"]
+__all__ = ["MIME", "WIDGET_MIME", "saved_bundle", "widget_view"]
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -28,10 +28,9 @@ def saved_bundle(turn: Turn) -> dict[str, Any]:
     return cast("dict[str, Any]", _strict(bundle))
 
 
-def live_bundle(turn: Turn, model_id: str) -> dict[str, Any]:
-    """Return the saved bundle and, before it, the view of the widget ``model_id``."""
-    view = {"version_major": 2, "version_minor": 0, "model_id": model_id}
-    return {WIDGET_MIME: view, **saved_bundle(turn)}
+def widget_view(model_id: str) -> dict[str, Any]:
+    """Return the view of the widget ``model_id``, to stand before the saved bundle while a turn runs."""
+    return {WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": model_id}}
 
 
 def _strict(value: Any) -> Any:

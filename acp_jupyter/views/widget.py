@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anywidget
 import ipywidgets  # pyright: ignore[reportMissingTypeStubs]  # it ships none
@@ -64,6 +64,16 @@ class CardWidget(anywidget.AnyWidget):
         )
         self._on_message = on_message
         self.on_msg(self._serve)  # pyright: ignore[reportUnknownMemberType]  # ipywidgets is not typed
+
+    def end(self) -> None:
+        """Close it, and the layout that every widget brings."""
+        layout = cast("Any", self.layout)  # pyright: ignore[reportUnknownMemberType]  # ipywidgets is not typed
+        layout.close()
+        self.close()
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send the card a message."""
+        self.send(message)  # pyright: ignore[reportUnknownMemberType]  # ipywidgets is not typed
 
     def _serve(self, _widget: object, content: dict[str, Any], _buffers: object) -> None:
         self._on_message(content)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.notebook
 
 MIME = "application/vnd.acp-jupyter.turn.v1+json"
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 OPTIONS = [
     {"optionId": "yes", "name": "Allow once", "kind": "allow_once"},
     {"optionId": "no", "name": "Reject", "kind": "reject_once"},
@@ -347,25 +348,28 @@ def test_an_interrupt_while_the_final_card_is_published_does_not_lose_it(
 ) -> None:
     notebook.add_agent("talker", [{"text": "whole"}], home)
     notebook.run(
-        "import os, signal\nfrom acp_jupyter.kernel import show\nmake = show.saved_bundle\n"
-        "def interrupted(turn):\n    os.kill(os.getpid(), signal.SIGINT)\n    return make(turn)\n"
-        "show.saved_bundle = interrupted"
+        "import os, signal\nfrom acp_jupyter.kernel import card\nmake = card.saved_bundle\n"
+        "def interrupted(turn):\n"
+        "    if turn.ended: os.kill(os.getpid(), signal.SIGINT)\n    return make(turn)\n"
+        "card.saved_bundle = interrupted"
     )
     cell = notebook.execute("%%acp talker\nTalk.")
     assert notebook.status(cell) == "error", "the interrupt is not lost either"
     assert notebook.outputs(cell)[0][MIME]["state"] == "done"
 
 
-def test_where_the_card_cannot_be_made_the_turn_goes_on_by_text(notebook: FrontEnd, home: Path) -> None:
+def test_where_the_card_cannot_be_live_the_turn_goes_on_without(notebook: FrontEnd, home: Path) -> None:
     notebook.add_agent("talker", [{"text": "Hello."}], home)
     notebook.run(
-        "from acp_jupyter.kernel import show\n"
-        "def broken(): raise RuntimeError('no widgets here')\nshow.front_end().cards = broken"
+        "from acp_jupyter.kernel.front_end import front_end\n"
+        "def broken(*_): raise RuntimeError('no widgets here')\nfront_end().make = broken"
     )
     cell = notebook.execute("%%acp talker\nTalk.")
     assert notebook.status(cell) == "ok"
     assert "no widgets here" in notebook.printed(cell)
-    assert "Hello." in notebook.printed(cell)
+    (output,) = notebook.outputs(cell)
+    assert "Hello." in output["text/plain"]
+    assert WIDGET_MIME not in output
 
 
 def test_ended_cards_keep_few_widgets(notebook: FrontEnd, home: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from acp_jupyter.model.transcript import from_json
-from acp_jupyter.views.bundle import MIME, WIDGET_MIME, live_bundle, saved_bundle
+from acp_jupyter.views.bundle import MIME, WIDGET_MIME, saved_bundle, widget_view
 from acp_jupyter.views.html import turn_html
 from acp_jupyter.views.text import turn_text
 from tests.model.play import Play
@@ -21,7 +21,7 @@ def test_a_saved_bundle_holds_document_html_and_text() -> None:
 
 def test_a_live_bundle_names_its_widget_besides() -> None:
     play = Play()
-    bundle = live_bundle(play.turn, "m1")
+    bundle = {**widget_view("m1"), **saved_bundle(play.turn)}
     assert bundle.pop(WIDGET_MIME) == {"version_major": 2, "version_minor": 0, "model_id": "m1"}
     assert bundle == saved_bundle(play.turn)
 

@@ -1,0 +1,204 @@
+"""The one output of a turn in its cell: the live card, or what stands for it, in the end the saved one."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.getipython import get_ipython
+from IPython.display import (
+    publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
+)
+
+from acp_jupyter.kernel.front_end import front_end
+from acp_jupyter.kernel.pump import follow_front_end_subshell
+from acp_jupyter.views.bundle import saved_bundle, widget_view
+from acp_jupyter.views.deltas import Deltas
+
+if TYPE_CHECKING:
+    from acp_jupyter.model.state import Change
+    from acp_jupyter.session.run import TurnRun
+    from acp_jupyter.views.widget import CardWidget
+
+_LATE_S = 0.2
+_PUBLISH_S = 1.0
+# A long turn is published whole each time: at most a twentieth of the time goes into it.
+_PUBLISH_SHARE = 20
+_log = logging.getLogger(__name__)
+
+
+class Card:
+    """Shows a turn in the cell that runs, by a widget where one works, and writes it into the cell's output.
+
+    The output is written anew now and then, so that a file that was saved in mid-turn, or a kernel that died,
+    leaves what was received: with a widget when a tool call ends and when a permission request is opened or
+    decided, without one whenever something has changed.
+    """
+
+    def __init__(self, run: TurnRun) -> None:
+        self._run = run
+        self._turn = run.turn
+        self._session = run.session
+        self._deltas = Deltas(run.turn)
+        self._display_id = f"acp-{uuid.uuid4().hex}"
+        self._widget: CardWidget | None = None
+        self._opened_at = 0.0
+        self._ready = False
+        self._cleared = False
+        self._finished = False
+        self._due = False
+        self._urgent = False
+        self._next_publish = self._next_urgent = 0.0
+        self._late_scheduled = False
+        self._late_s = _LATE_S
+        self._session.listen(self._changed, run.turn)  # for ever: the agent may add to it long after its end
+
+    def open(self) -> None:
+        """Show the card in the cell that runs."""
+        if front_end().may_draw:
+            self._make_widget()
+        self._opened_at = time.monotonic()
+        self._publish(update=False)
+
+    @property
+    def unattended(self) -> bool:
+        """Whether nobody will ever click on this card."""
+        if self._widget is None:
+            return True
+        if not self._ready and front_end().unlikely:
+            self._give_up()
+        elif self._widget.comm is None:  # somebody has closed all widgets
+            self._widget = None
+            self._publish()
+        return self._widget is None
+
+    def flush(self) -> None:
+        """Show what is new."""
+        if self._cleared:
+            self._show_again()
+        self._tell()
+        waited_s = time.monotonic() - self._opened_at
+        if self._widget is not None and not self._ready and front_end().given_up(waited_s):
+            self._give_up()
+        if self._due and time.monotonic() > (self._next_urgent if self._urgent else self._next_publish):
+            self._publish()
+
+    def finish(self) -> None:
+        """Replace what was live by the saved card, in place."""
+        if self._opened_at == 0.0:  # it was interrupted before it could open
+            return
+        self._tell()
+        self._finished = True
+        self._publish(update=not self._cleared)
+        self._retire()
+
+    def _make_widget(self) -> None:
+        try:
+            self._widget = front_end().make(self._turn.turn_id, self._on_message)
+            follow_front_end_subshell(self._widget.comm)
+        except Exception as error:  # noqa: BLE001  # the edge: what widgets may raise must not cost the turn
+            _log.exception("the card cannot be made")
+            print(f"The card cannot be live ({error}): questions come by text.", file=sys.stderr)  # noqa: T201  # to the user
+
+    def _give_up(self) -> None:
+        """Go on without the widget: what stands beside it is shown in its place, and goes on."""
+        self._retire()
+        self._widget = None
+        front_end().not_answered()
+        self._publish()
+
+    def _retire(self) -> None:
+        if self._widget is not None:
+            front_end().retire(self._widget)
+
+    def _show_again(self) -> None:
+        """The output was cleared, or its cell deleted: show it anew, and see whether it answers."""
+        self._cleared = self._ready = False
+        self._opened_at = time.monotonic()
+        self._publish(update=False)
+
+    def _tell(self) -> None:
+        if self._widget is None or not self._ready:
+            return
+        with self._session.lock:
+            message = self._deltas.drain()
+        if message is not None:
+            self._widget.tell(message)
+
+    def _publish(self, *, update: bool = True) -> None:
+        begun = time.monotonic()
+        self._due = self._urgent = False
+        with self._session.lock:
+            bundle = saved_bundle(self._turn)
+        if self._widget is not None and not self._finished:
+            bundle = {**widget_view(self._widget.model_id), **bundle}
+        publish_display_data(bundle, transient={"display_id": self._display_id}, update=update)
+        now = time.monotonic()
+        self._next_urgent = now + _PUBLISH_SHARE * (now - begun)
+        self._next_publish = max(self._next_urgent, now + _PUBLISH_S)
+
+    def _on_message(self, message: dict[str, Any]) -> None:
+        """Serve the card: only hand over, for this may be any thread."""
+        kind = message.get("type")
+        if kind in {"ready", "resync"}:
+            self._ready = True
+            front_end().answered()
+            self._send_snapshot(unless=message.get("seq") if kind == "ready" else None)
+        elif kind == "decide":
+            key, option_id = message.get("key"), message.get("option_id")
+            if isinstance(key, str) and isinstance(option_id, str):
+                self._session.decide(key, option_id)
+        elif kind == "cancel":
+            self._run.cancel()
+        elif kind == "cleared":
+            self._cleared = True
+        elif kind == "bundle" and self._finished and self._widget is not None:
+            with self._session.lock:
+                bundle = saved_bundle(self._turn)
+            self._widget.tell({"type": "bundle", "data": bundle})
+
+    def _send_snapshot(self, *, unless: Any) -> None:
+        """Send the whole document, unless the card has it up to the number ``unless``."""
+        with self._session.lock:
+            up_to_date = unless and unless == self._deltas.seq
+            message = None if up_to_date else self._deltas.snapshot(time.time())
+        if message is not None and self._widget is not None:
+            self._widget.tell(message)
+
+    def _changed(self, changes: list[Change]) -> None:
+        """Called on the loop's thread, with the session's lock held."""
+        for change in changes:
+            self._deltas.mark(change.node)
+            self._weigh(change.node)
+        if self._finished:
+            self._show_late()
+
+    def _weigh(self, node: tuple[Any, ...]) -> None:
+        """Note whether the output is to be written anew for this."""
+        where, key = node if len(node) == 2 else ("", "")  # noqa: PLR2004  # kind and key
+        if where == "permissions":
+            self._due = True
+            # a person is to see at once what is asked
+            self._urgent = self._urgent or self._turn.permissions[key].state == "open"
+        elif self._widget is None or (where == "tool_calls" and self._turn.tool_calls[str(key)].finished):
+            self._due = True
+
+    def _show_late(self) -> None:
+        """What comes after the end is shown when the kernel is idle again, in the card of its own turn."""
+        if self._late_scheduled:
+            return
+        self._late_scheduled = True
+        kernel = getattr(get_ipython(), "kernel", None)
+        loop = getattr(kernel, "io_loop", None)
+        if loop is not None:
+            loop.add_callback(loop.call_later, self._late_s, self._publish_late)
+
+    def _publish_late(self) -> None:
+        self._late_scheduled = False
+        begun = time.monotonic()
+        self._tell()  # where a reloaded page still shows the live card
+        self._publish()
+        self._late_s = max(_LATE_S, _PUBLISH_SHARE * (time.monotonic() - begun))

@@ -1,0 +1,109 @@
+"""What this kernel knows of whoever looks at it: whether a live card works there, how a person is asked."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from IPython.core.getipython import get_ipython
+
+from acp_jupyter.errors import UsageError
+from acp_jupyter.session.settings import Ask, settings
+
+if TYPE_CHECKING:
+    from acp_jupyter.views.widget import Cards, CardWidget
+
+# The first card of a kernel may need so long to say that it is ready, for its renderer comes with it.
+READY_S = 8.0
+# Where none ever was ready, a later card is given so long: the page may have been mended and reloaded.
+_READY_AGAIN_S = 2.0
+_RETIRED = 20
+_HINT = (
+    "No live card here: nothing has drawn it, so questions come by text. For buttons, `pip install anywidget "
+    "ipywidgets` where the Jupyter server runs, then reload the page. `%acp ask text` stops trying."
+)
+
+
+class FrontEnd:
+    """The page, or whatever else runs this kernel's cells.
+
+    ``ready`` says whether its latest card has answered; ``shown``, in which execution a turn was shown live.
+    """
+
+    def __init__(self) -> None:
+        self.ready = False
+        self.shown: dict[str, int | None] = {}
+        self._ask: Ask | None = None
+        self._waited = False
+        self._hinted = False
+        self._cards: Cards | None = None
+        self._retired: deque[CardWidget] = deque()
+
+    @property
+    def ask(self) -> Ask:
+        """Where a person is asked.
+
+        Raises:
+            UsageError: On setting what is none of the ways; or the environment holds one that is none.
+        """
+        return self._ask or settings().ask
+
+    @ask.setter
+    def ask(self, way: str) -> None:
+        if way not in get_args(Ask):
+            raise UsageError(f"no way to ask {way!r}", advice=f"The ways are: {', '.join(get_args(Ask))}.")
+        self._ask = cast("Ask", way)
+
+    @property
+    def may_draw(self) -> bool:
+        """Whether to try a live card: where the request to run the cell takes no input, nobody is there."""
+        return self.ask == "buttons" or (self.ask == "auto" and input_allowed())
+
+    def given_up(self, opened_for_s: float) -> bool:
+        """Whether a card that has not answered for so many seconds never will."""
+        if self.ask == "buttons" and input_allowed():
+            return False
+        return opened_for_s > (_READY_AGAIN_S if self._waited else READY_S)
+
+    @property
+    def unlikely(self) -> bool:
+        """Whether earlier cards were waited for in vain: a question need not wait for this one."""
+        return self._waited and not self.ready and self.ask != "buttons"
+
+    def answered(self) -> None:
+        """A card has said that it is ready."""
+        self.ready, self._waited = True, False
+
+    def not_answered(self) -> None:
+        """A card was given up; say once what would make it work, where somebody reads that."""
+        self.ready, self._waited = False, True
+        if not self._hinted and input_allowed():
+            self._hinted = True
+            print(_HINT, file=sys.stderr)  # noqa: T201  # to the user
+
+    def make(self, turn_id: str, on_message: Any) -> CardWidget:
+        """Return a card's widget; widgets are imported with the first one."""
+        if self._cards is None:
+            from acp_jupyter.views.widget import Cards  # noqa: PLC0415  # 45 ms that only the first card pays
+
+            self._cards = Cards()
+        return self._cards.make(turn_id, on_message)
+
+    def retire(self, widget: CardWidget) -> None:
+        """Keep the widget of an ended card for a while: a page that was reloaded may still show it."""
+        self._retired.append(widget)
+        if len(self._retired) > _RETIRED:
+            self._retired.popleft().end()
+
+
+@cache
+def front_end() -> FrontEnd:
+    """Return the kernel's one `FrontEnd`."""
+    return FrontEnd()
+
+
+def input_allowed() -> bool:
+    """Whether the front end takes input; it says so with each request to run a cell."""
+    return bool(getattr(getattr(get_ipython(), "kernel", None), "_allow_stdin", True))

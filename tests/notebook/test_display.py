@@ -1,0 +1,231 @@
+"""What stands in the cell's output while a turn runs, with a live card and without one, in a real kernel."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .front_end import FrontEnd
+from .kernels import Message, answers, kernel_python, running_kernel
+from .test_magic import MIME, WIDGET_MIME, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.notebook
+
+TOOL = [
+    {"update": {"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "Look", "kind": "read"}},
+    {"update": {"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed"}},
+]
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Iterator[FrontEnd]:
+    with running_kernel(kernel_python(), tmp_path) as kernel:
+        front_end = FrontEnd(kernel)
+        front_end.run("%load_ext acp_jupyter")
+        yield front_end
+
+
+class Deaf(FrontEnd):
+    """A front end without widgets: no card of its ever says that it is ready."""
+
+    def tell(self, card: Any, content: dict[str, Any]) -> str:
+        return "" if content["type"] == "ready" else super().tell(card, content)
+
+    def answer(self, question: str) -> None:
+        """Wait for a question by ``input()`` and answer it."""
+        request = self.client.get_stdin_msg(timeout=30)
+        assert request["msg_type"] == "input_request"
+        self.client.input(question)
+
+
+@pytest.fixture
+def deaf(tmp_path: Path) -> Iterator[Deaf]:
+    with running_kernel(kernel_python(), tmp_path) as kernel:
+        front_end = Deaf(kernel)
+        front_end.run("%load_ext acp_jupyter")
+        yield front_end
+
+
+def shown(notebook: FrontEnd, cell: str) -> list[dict[str, Any]]:
+    """Every bundle that was published for a cell, in order."""
+    kinds = {"display_data", "update_display_data"}
+    return [m["content"]["data"] for m in answers(notebook.heard, cell) if m["msg_type"] in kinds]
+
+
+def opened_widgets(notebook: FrontEnd, cell: str) -> list[Message]:
+    return [m for m in answers(notebook.heard, cell) if m["msg_type"] == "comm_open"]
+
+
+def test_a_file_saved_in_mid_turn_holds_what_was_received(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("worker", [{"text": "Looking."}, *TOOL, {"sleep_s": 1.2}, ask("call-1")], tmp_path)
+    cell = notebook.execute("%%acp worker\nWork.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+
+    def written(seen: Callable[[dict[str, Any]], object]) -> None:
+        notebook.see(lambda: any(seen(bundle[MIME]) for bundle in shown(notebook, cell)))
+
+    written(lambda turn: "t1" in turn["tool_calls"] and turn["tool_calls"]["t1"]["status"] == "completed")
+    written(lambda turn: [one["state"] for one in turn["permissions"].values()] == ["open"])
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+    *running, saved = shown(notebook, cell)
+    assert all(bundle[WIDGET_MIME]["model_id"] == card.comm_id for bundle in running)
+    assert all("Looking." in bundle["text/html"] for bundle in running[1:])
+    assert WIDGET_MIME not in saved
+    assert len(notebook.outputs(cell)) == 1
+
+
+def test_a_flood_of_tool_calls_is_written_at_most_once_a_second(notebook: FrontEnd, tmp_path: Path) -> None:
+    def call(n: int) -> list[dict[str, Any]]:
+        known = {"sessionUpdate": "tool_call", "toolCallId": f"t{n}", "title": "Look"}
+        return [{"update": known}, {"update": {**known, "status": "completed"}}, {"sleep_s": 0.005}]
+
+    notebook.add_agent("busy", [step for n in range(300) for step in call(n)], tmp_path)
+    cell = notebook.execute("%%acp busy -o turn\nWork.")
+    assert notebook.status(cell) == "ok"
+    took_s = notebook.value("turn.ended_at - turn.started_at")
+    assert len(shown(notebook, cell)) <= 2 + took_s
+
+
+def test_a_view_that_has_everything_is_sent_nothing_again(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("asker", [{"text": "Before."}, ask("call-1")], tmp_path)
+    cell = notebook.execute("%%acp asker\nAsk me.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+
+    def snapshots() -> int:
+        contents = [m["content"] for m in notebook.heard if m["msg_type"] == "comm_msg"]
+        return sum(content["data"].get("content", {}).get("type") == "snapshot" for content in contents)
+
+    before = snapshots()
+    notebook.tell(card, {"type": "ready", "seq": card.seq})
+    notebook.tell(card, {"type": "ready", "seq": card.seq - 1})
+    notebook.see(lambda: snapshots() > before)
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+    assert snapshots() == before + 1
+
+
+def test_an_output_cleared_while_a_request_waits_comes_back(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("asker", [ask("call-1")], tmp_path)
+    cell = notebook.execute("%%acp asker\nAsk me.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+
+    def displays() -> list[dict[str, Any]]:
+        return [m["content"] for m in answers(notebook.heard, cell) if m["msg_type"] == "display_data"]
+
+    notebook.tell(card, {"type": "cleared"})
+    notebook.see(lambda: len(displays()) == 2)
+    first, again = displays()
+    assert again["transient"] == first["transient"]
+    assert again["data"][WIDGET_MIME] == first["data"][WIDGET_MIME]
+    notebook.tell(card, {"type": "ready", "seq": card.seq})
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+
+
+def test_a_reloaded_page_is_given_what_its_file_is_to_hold(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("talker", [{"text": "Hello."}, ask("call-1")], tmp_path)
+    cell = notebook.execute("%%acp talker\nTalk.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+    notebook.tell(card, {"type": "bundle"})
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+
+    def bundles() -> list[dict[str, Any]]:
+        contents = [
+            m["content"]["data"].get("content", {}) for m in notebook.heard if "comm_msg" in m["msg_type"]
+        ]
+        return [content["data"] for content in contents if content.get("type") == "bundle"]
+
+    assert bundles() == [], "there is none before the end"
+    notebook.tell(card, {"type": "bundle"})
+    notebook.see(bundles)
+    assert bundles() == [notebook.outputs(cell)[0]]
+
+
+def test_without_widgets_the_display_goes_on_and_questions_come_by_text(deaf: Deaf, tmp_path: Path) -> None:
+    words = {"text": "word " * 40, "chunks": "words", "delay_s": 0.1}
+    deaf.add_agent(
+        "slow", {"turns": [[{"text": "First."}, {"sleep_s": 7.5}, words, ask("call-1")]] * 2}, tmp_path
+    )
+    cell = deaf.execute("%%acp slow -o turn\nBe slow.")
+    deaf.see(lambda: shown(deaf, cell) and WIDGET_MIME not in shown(deaf, cell)[-1], timeout_s=12)
+    deaf.see(lambda: len({b["text/html"] for b in shown(deaf, cell) if WIDGET_MIME not in b}) > 2)
+    deaf.see(lambda: "1. Allow once" in deaf.printed(cell))
+    deaf.answer("1")
+    assert deaf.status(cell) == "ok"
+    assert deaf.printed(cell).count("pip install anywidget") == 1
+    assert "reload the page" in deaf.printed(cell)
+    assert deaf.value("[p.decided_by for p in turn.permissions.values()]") == ["you"]
+
+    again = deaf.execute("%%acp slow -o turn\nBe slow again.")
+    deaf.see(lambda: shown(deaf, again) and WIDGET_MIME not in shown(deaf, again)[-1], timeout_s=5)
+    deaf.answer("2")
+    assert deaf.status(again) == "ok"
+    assert "pip install" not in deaf.printed(again), "said once a kernel"
+
+
+@pytest.mark.parametrize("how", ["the environment", "%acp ask"])
+def test_ask_text_makes_no_card(deaf: Deaf, tmp_path: Path, how: str) -> None:
+    deaf.add_agent("asker", [ask("call-1")], tmp_path)
+    deaf.run("%acp ask text" if how == "%acp ask" else "%env ACP_JUPYTER_ASK=text")
+    cell = deaf.execute("%%acp asker -o turn\nAsk me.")
+    deaf.answer("1")
+    assert deaf.status(cell) == "ok"
+    assert opened_widgets(deaf, cell) == []
+    assert "pip install" not in deaf.printed(cell)
+    assert deaf.value("[p.option_id for p in turn.permissions.values()]") == ["yes"]
+    assert "text" in deaf.run("%acp ask")
+
+
+def test_ask_buttons_waits_for_the_card_however_long(deaf: Deaf, tmp_path: Path) -> None:
+    deaf.add_agent("asker", [ask("call-1")], tmp_path)
+    deaf.run("%acp ask buttons")
+    cell = deaf.execute("%%acp asker -o turn\nAsk me.")
+    deaf.see(lambda: deaf.cards)
+    threading.Event().wait(9)  # longer than a card is waited for otherwise
+    FrontEnd.tell(deaf, deaf.cards[0], {"type": "ready", "seq": 0})
+    deaf.see(lambda: deaf.cards[0].open_requests)
+    deaf.click(deaf.cards[0], deaf.cards[0].open_requests[0], "yes")
+    assert deaf.status(cell) == "ok"
+
+
+def test_where_a_cell_takes_no_input_no_card_is_made(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("asker", [*TOOL, ask("call-1")], tmp_path)
+    cell = notebook.client.execute("%%acp asker -o turn\nAsk me.", allow_stdin=False)
+    assert notebook.status(cell, timeout_s=7) == "ok", "nothing waits for a card"
+    assert opened_widgets(notebook, cell) == []
+    assert notebook.value("[p.decided_by for p in turn.permissions.values()]") == ["nobody"]
+
+
+def test_the_environment_names_the_policy(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("asker", {"turns": [[ask("call-1")]] * 2}, tmp_path)
+    notebook.run("%env ACP_JUPYTER_POLICY=allow-once-all")
+    notebook.run("%%acp asker -o turn\nAsk me.")
+    assert notebook.value("[[p.option_id, p.decided_by] for p in turn.permissions.values()]") == [
+        ["yes", "policy"]
+    ]
+    notebook.run("%%acp asker -o turn --approve reject\nAsk me.")
+    assert notebook.value("[p.option_id for p in turn.permissions.values()]") == ["no"], "the line is nearer"
+
+
+@pytest.mark.parametrize(("name", "value"), [("POLICY", "everything"), ("ASK", "loudly")])
+def test_a_wrong_setting_is_named_and_starts_nothing(
+    notebook: FrontEnd, tmp_path: Path, name: str, value: str
+) -> None:
+    notebook.add_agent("talker", [{"text": "Hello."}], tmp_path)
+    notebook.run(f"%env ACP_JUPYTER_{name}={value}")
+    cell = notebook.execute("%%acp talker\nTalk.")
+    assert notebook.status(cell) == "error"
+    assert f"ACP_JUPYTER_{name}" in notebook.error(cell)
+    assert not (tmp_path / "talker.jsonl").exists(), "no agent was started"
