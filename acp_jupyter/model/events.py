@@ -6,15 +6,50 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from acp_jupyter.model.turn import Turn, TurnError
+    from acp_jupyter.model.turn import AgentInfo, Turn, TurnError
 
 
 @dataclass(frozen=True)
 class SessionOpened:
-    """The agent made the session; ``response`` is its answer to ``session/new``."""
+    """The session is open; ``response`` answers ``session/new``, ``load``, ``resume`` or ``fork``.
+
+    What was replayed until then is the session's history.
+    """
 
     session_id: str
     response: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReplayBegan:
+    """The agent is asked to load a session: what it tells until the answer is history."""
+
+    session_id: str
+    agent: AgentInfo
+    cwd: str
+
+
+@dataclass(frozen=True)
+class ReplayFailed:
+    """The session was not loaded: what came of it is dropped."""
+
+
+@dataclass(frozen=True)
+class ChoiceAsked:
+    """We ask the agent to set an option, or its mode where ``option_id`` is ``None``."""
+
+    option_id: str | None
+    value: Any
+
+
+@dataclass(frozen=True)
+class ChoiceAnswered:
+    """It has answered; ``options`` is its complete list where it sent one, ``done`` whether it obeyed."""
+
+    option_id: str | None
+    value: Any
+    options: list[dict[str, Any]] | None = None
+    done: bool = True
 
 
 @dataclass(frozen=True)
@@ -118,6 +153,10 @@ class Noted:
 
 Event: TypeAlias = (
     SessionOpened
+    | ReplayBegan
+    | ReplayFailed
+    | ChoiceAsked
+    | ChoiceAnswered
     | TurnStarted
     | PromptSent
     | SessionUpdate

@@ -17,12 +17,13 @@ from typing import Any
 from acp_jupyter.model import events
 from acp_jupyter.model.content import as_dict, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
+from acp_jupyter.model.replay import apply_replayed, begin_replay, end_replay
 from acp_jupyter.model.state import Change, SessionState
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.timeline import HEAD, close_thought, place, refresh_head, show_call
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal
 from acp_jupyter.model.turn import Note, TerminalMark, Turn
-from acp_jupyter.model.updates import apply_update
+from acp_jupyter.model.updates import apply_update, change_mode, change_options
 
 # Characters of a terminal's output that a turn holds; beyond that its beginning is dropped.
 OUTPUT_CEILING = 4_000_000
@@ -31,9 +32,15 @@ OUTPUT_CEILING = 4_000_000
 def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
     """Apply ``event``, which happened ``at`` (Unix seconds), and return the nodes that changed."""
     if isinstance(event, events.SessionUpdate):
-        return apply_update(state, event.update, at)
+        apply = apply_update if state.replay is None else apply_replayed
+        return apply(state, event.update, at)
     if isinstance(event, events.SessionOpened):
         return _session_opened(state, event)
+    if isinstance(event, events.ReplayBegan | events.ReplayFailed):
+        state.replay = begin_replay(event) if isinstance(event, events.ReplayBegan) else None
+        return []
+    if isinstance(event, events.ChoiceAsked | events.ChoiceAnswered):
+        return _choice(state, event, at)
     if isinstance(event, events.TurnStarted):
         return _turn_started(state, event.turn, at)
     if isinstance(event, events.PermissionAsked):
@@ -55,6 +62,8 @@ def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
 
 
 def _session_opened(state: SessionState, event: events.SessionOpened) -> list[Change]:
+    if state.replay is not None:
+        end_replay(state)
     state.session_id = event.session_id
     modes = as_dict(event.response.get("modes"))
     entries = [as_dict(mode) for mode in as_list(modes.get("availableModes"))]
@@ -64,6 +73,21 @@ def _session_opened(state: SessionState, event: events.SessionOpened) -> list[Ch
         as_dict(option) for option in as_list(event.response.get("configOptions")) if option
     ]
     return refresh_head(state)
+
+
+def _choice(
+    state: SessionState, event: events.ChoiceAsked | events.ChoiceAnswered, at: float
+) -> list[Change]:
+    if isinstance(event, events.ChoiceAsked):
+        state.asked[event.option_id] = event.value
+        return []
+    changes: list[Change] = []
+    if event.done and event.option_id is None:
+        changes = change_mode(state, str(event.value), at)
+    elif event.done and event.options is not None:
+        changes = change_options(state, event.options, at)
+    state.asked.pop(event.option_id, None)
+    return changes
 
 
 def _turn_started(state: SessionState, turn: Turn, at: float) -> list[Change]:

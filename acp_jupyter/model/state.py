@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from acp_jupyter.model.tool_call import Permission, ToolCall
-    from acp_jupyter.model.turn import Turn
+    from acp_jupyter.model.turn import AgentInfo, Turn
 
 _STRAY_LIMIT = 1000
 
@@ -21,11 +21,21 @@ class Change(NamedTuple):
     node: tuple[Any, ...]
 
 
+class Replay(NamedTuple):
+    """A history on its way: a state of its own, and what its turns have in common."""
+
+    state: SessionState
+    agent: AgentInfo
+    cwd: str
+
+
 @dataclass(slots=True)
 class SessionState:
     """What one session has seen. Changed in place by `reduce`, and by its one owner.
 
-    ``stray`` holds updates that came before any turn and have no place of their own.
+    ``stray`` holds updates that came before any turn and have no place of their own. ``history`` holds the
+    turns that the agent replayed when it loaded the session, ``replay`` what it is replaying now. ``asked``
+    holds the values that we have asked for, by option, the mode's under ``None``, until it has answered.
     """
 
     session_id: str | None = None
@@ -37,6 +47,9 @@ class SessionState:
     config_options: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     commands: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     stray: deque[dict[str, Any]] = field(default_factory=lambda: deque[dict[str, Any]](maxlen=_STRAY_LIMIT))
+    history: list[Turn] = field(default_factory=list["Turn"])
+    replay: Replay | None = None
+    asked: dict[str | None, Any] = field(default_factory=dict["str | None", Any])
 
     @property
     def turn(self) -> Turn | None:

@@ -27,6 +27,7 @@ from acp_jupyter.model.turn import (
     ModeChange,
     Note,
     Notice,
+    OptionChange,
     PlanEntry,
     PlanMark,
     TerminalMark,
@@ -53,6 +54,7 @@ _ITEM_TYPES: dict[type, str] = {
     Notice: "notice",
     Compaction: "compaction",
     ModeChange: "mode",
+    OptionChange: "option",
 }
 _ITEM_CLASSES = {name: cls for cls, name in _ITEM_TYPES.items()}
 _HEAD_KEYS = (
@@ -112,6 +114,7 @@ def head_json(turn: Turn) -> dict[str, Any]:
         "notes": [asdict(note) for note in turn.notes],
         "usage": asdict(turn.usage) if turn.usage else None,
         **({"cancel_requested": True} if turn.cancel_requested else {}),
+        **({"replayed": True} if turn.replayed else {}),
     }
 
 
@@ -224,6 +227,7 @@ def _turn(doc: dict[str, Any]) -> Turn:
         notes=[_make(Note, note) for note in doc["notes"]],
         usage=_make(Usage, doc["usage"]) if doc["usage"] else None,
         cancel_requested=bool(doc.get("cancel_requested")),
+        replayed=bool(doc.get("replayed")),
         items=[_item(item) for item in doc["items"]],
         tool_calls=ToolCalls(_tool_call(call) for call in doc["tool_calls"].values()),
         terminals={key: _terminal(terminal) for key, terminal in doc["terminals"].items()},

@@ -84,10 +84,21 @@ class Compaction:
 
 @dataclass(slots=True)
 class ModeChange:
-    """The agent's mode changed here."""
+    """The agent's mode changed here, ``by`` ``you`` or by the ``agent`` itself."""
 
     id: str
     name: str
+    by: str = "agent"
+
+
+@dataclass(slots=True)
+class OptionChange:
+    """One of its options changed here to the readable ``value``, ``by`` ``you`` or the ``agent`` itself."""
+
+    id: str
+    name: str
+    value: str
+    by: str = "agent"
 
 
 @dataclass(slots=True)
@@ -108,6 +119,7 @@ Item: TypeAlias = (
     | Notice
     | Compaction
     | ModeChange
+    | OptionChange
     | UnknownUpdate
 )
 
@@ -162,7 +174,8 @@ class Turn:
     """A prompt, everything that came of it, and how it ended.
 
     ``phase`` is ``starting``, ``running``, ``done``, ``cancelled`` or ``failed``; `state` adds ``waiting``.
-    Times are Unix seconds.
+    Times are Unix seconds. ``replayed`` says that the agent told it from its memory, when it loaded the
+    session.
     """
 
     turn_id: str
@@ -185,6 +198,7 @@ class Turn:
     options: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     commands: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     usage: Usage | None = None
+    replayed: bool = False
     items: list[Item] = field(default_factory=list[Item])
     tool_calls: ToolCalls = field(default_factory=ToolCalls)
     terminals: dict[str, Terminal] = field(default_factory=dict[str, Terminal])

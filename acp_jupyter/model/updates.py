@@ -20,6 +20,7 @@ from acp_jupyter.model.turn import (
     Message,
     ModeChange,
     Notice,
+    OptionChange,
     PlanEntry,
     PlanMark,
     Thought,
@@ -182,19 +183,43 @@ def _mode(state: SessionState, update: dict[str, Any], at: float) -> list[Change
     mode_id = as_text(update.get("currentModeId")) or as_text(update.get("modeId"))
     if mode_id is None:
         return keep_raw(state, update, at)
+    return change_mode(state, mode_id, at)
+
+
+def change_mode(state: SessionState, mode_id: str, at: float) -> list[Change]:
+    """Set the mode; that it changed, and whether we had asked for that, is shown in its place."""
     changed, state.mode_id = state.mode_id != mode_id, mode_id
     turn = state.turn
     if turn is None or not changed:
         return refresh_head(state)
-    placed = place(turn, ModeChange(mode_id, state.modes.get(mode_id, mode_id)), at)
+    by = "you" if state.asked.get(None) == mode_id else "agent"
+    placed = place(turn, ModeChange(mode_id, state.modes.get(mode_id, mode_id), by), at)
     return [*refresh_head(state), *placed]
 
 
 def _config(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
     if not isinstance(update.get("configOptions"), list):
         return keep_raw(state, update, at)
-    state.config_options = [as_dict(option) for option in as_list(update["configOptions"]) if as_dict(option)]
-    return refresh_head(state)
+    return change_options(state, as_list(update["configOptions"]), at)
+
+
+def change_options(state: SessionState, options: list[Any], at: float) -> list[Change]:
+    """Replace the complete list; what changed, and whether we had asked for that, is shown in its place."""
+    before = {str(option.get("id")): option.get("currentValue") for option in state.config_options}
+    state.config_options = [as_dict(option) for option in options if as_dict(option)]
+    changes = refresh_head(state)
+    turn = state.turn
+    if turn is None:
+        return changes
+    for option, shown in zip(state.config_options, state.options, strict=True):
+        option_id, value = str(shown["id"]), option.get("currentValue")
+        if option_id in before and before[option_id] != value:
+            asked = option_id in state.asked and state.asked[option_id] == value
+            item = OptionChange(
+                option_id, str(shown["name"]), str(shown["value"]), "you" if asked else "agent"
+            )
+            changes += place(turn, item, at)
+    return changes
 
 
 def _info(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:  # noqa: ARG001  # one signature for all

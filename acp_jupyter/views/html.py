@@ -20,6 +20,7 @@ from acp_jupyter.model.turn import (
     Message,
     ModeChange,
     Notice,
+    OptionChange,
     PlanMark,
     TerminalMark,
     Thought,
@@ -137,8 +138,8 @@ def _item(turn: Turn, item: Item, embedded: set[str]) -> str:
         return look.banner(told + description, _SEVERITY_COLOURS.get(item.severity, BLUE))
     if isinstance(item, Compaction):
         return _compaction(item)
-    if isinstance(item, ModeChange):
-        return look.banner(f"mode changed to {text(item.name)}", AMBER)
+    if isinstance(item, ModeChange | OptionChange):
+        return look.banner(escape(words.change(item)), AMBER)
     return fold(f"unsupported update {text(item.kind or '(no kind)')}", _json(item.raw))
 
 

@@ -16,6 +16,7 @@ from acp_jupyter.model.turn import (
     Message,
     ModeChange,
     Notice,
+    OptionChange,
     PlanMark,
     TerminalMark,
     Thought,
@@ -158,8 +159,8 @@ def _item(turn: Turn, item: Item, embedded: set[str]) -> str:
         return words.prose(f"notice ({item.severity}): {told}")
     if isinstance(item, Compaction):
         return _compaction(item)
-    if isinstance(item, ModeChange):
-        return f"mode changed to {words.visible(item.name)}"
+    if isinstance(item, ModeChange | OptionChange):
+        return words.change(item)
     raw = words.cut(words.visible(json_text(item.raw)), _VALUE_LIMIT)
     return f"unsupported update {words.visible(item.kind or '(no kind)')}: {raw}"
 

@@ -13,12 +13,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import as_dict, as_text
+from acp_jupyter.model.turn import ModeChange
 
 if TYPE_CHECKING:
     from acp_jupyter.model.content import Location
     from acp_jupyter.model.diff import Diff
     from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall
-    from acp_jupyter.model.turn import PlanEntry, Turn
+    from acp_jupyter.model.turn import OptionChange, PlanEntry, Turn
 
 VERBS = {
     "read": "Read",
@@ -130,12 +131,20 @@ def agent(turn: Turn) -> str:
     return visible(" ".join(filter(None, [turn.agent.title or turn.agent.name, turn.agent.version])))
 
 
+def change(item: ModeChange | OptionChange) -> str:
+    """Return what was changed, and by whom."""
+    what, now = ("mode", item.name) if isinstance(item, ModeChange) else (visible(item.name), item.value)
+    return f"{what} changed to {visible(now)} by {'you' if item.by == 'you' else 'the agent itself'}"
+
+
 def state(turn: Turn) -> str:
     """Return how the turn stands."""
     if turn.phase == "failed":
         return f"failed: {visible(turn.error.type)}" if turn.error else "failed"
     if turn.phase == "cancelled":
         return "cancelled by you" if turn.cancel_requested else "cancelled by the agent"
+    if turn.replayed:
+        return "told by the agent from its memory"
     if turn.phase != "done":
         return _STATES.get(turn.state, turn.state)
     if turn.stop_reason is None:

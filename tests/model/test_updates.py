@@ -173,7 +173,7 @@ def test_u8_current_mode_update(field: str) -> None:
     play.update("current_mode_update", **{field: "go"})
     assert play.turn.mode == {"id": "go", "name": "Go on"}
     assert play.turn.items == [ModeChange("go", "Go on")]
-    seen(play, "mode: Go on", "mode changed to Go on")
+    seen(play, "mode: Go on", "mode changed to Go on by the agent itself")
 
 
 def test_u9_config_option_update() -> None:

@@ -167,8 +167,9 @@ class FrontEnd(Kernel):
 
 
 def heard_by(agent: str, folder: Path) -> list[dict[str, Any]]:
-    """Return the messages that a scripted agent has received."""
-    lines = (folder / f"{agent}.jsonl").read_text("utf-8").splitlines()
+    """Return the messages that a scripted agent has received; none where it has not been started yet."""
+    record = folder / f"{agent}.jsonl"
+    lines = record.read_text("utf-8").splitlines() if record.exists() else []
     frames = [json.loads(line) for line in lines]
     return [frame["msg"] for frame in frames if frame["dir"] == "c2a"]
 
