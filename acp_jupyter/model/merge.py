@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import as_text, parse_content, parse_locations
 from acp_jupyter.model.state import Change
+from acp_jupyter.model.terminals import apply_agent_terminals
 from acp_jupyter.model.timeline import keep_raw, show_call
 from acp_jupyter.model.tool_call import FINAL_STATUSES, ToolCall
 
@@ -37,7 +38,12 @@ def apply_tool_call(state: SessionState, update: dict[str, Any], at: float) -> l
         call = ToolCall(tool_call_id, started_at=at)
         placed = show_call(state.turn, call, at)
     _merge(call, update, at)
-    return [*placed, *(change for turn in state.turns_with(call) for change in _changes(turn, tool_call_id))]
+    told = apply_agent_terminals(state, call, update, at)
+    return [
+        *placed,
+        *told,
+        *(change for turn in state.turns_with(call) for change in _changes(turn, tool_call_id)),
+    ]
 
 
 def _changes(turn: Turn, tool_call_id: str) -> list[Change]:

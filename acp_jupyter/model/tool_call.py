@@ -22,7 +22,8 @@ class ToolCall:
 
     ``raw_input`` and ``raw_output`` are the plain Python values that came over the wire, ``None`` where none
     came. ``kind`` and ``status`` are the agent's own words; ``local_status`` is what we know beyond them
-    (``cancelled``, ``cut_off``). ``history`` holds every update as it came.
+    (``cancelled``, ``cut_off``). ``history`` holds every update as it came, ``agent_terminals`` the ids of
+    the terminals that the agent told of as its own.
     """
 
     tool_call_id: str
@@ -38,6 +39,7 @@ class ToolCall:
     started_at: float | None = None
     ended_at: float | None = None
     history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]], compare=False, repr=False)
+    agent_terminals: list[str] = field(default_factory=list[str], compare=False, repr=False)
     _texts: dict[str, tuple[Any, str]] = field(
         default_factory=dict[str, tuple[Any, str]], compare=False, repr=False
     )
@@ -86,7 +88,12 @@ class ToolCall:
     def as_it_is(self) -> ToolCall:
         """Return a copy that later updates leave alone, without the updates so far."""
         return replace(
-            self, locations=list(self.locations), content=list(self.content), history=[], _texts={}
+            self,
+            locations=list(self.locations),
+            content=list(self.content),
+            agent_terminals=list(self.agent_terminals),
+            history=[],
+            _texts={},
         )
 
     def means(self, asked: ToolCall) -> bool:
@@ -202,7 +209,10 @@ class Permission:
 
 @dataclass(slots=True)
 class Terminal:
-    """A command that runs, or ran, for the agent; ``output`` still has its escape codes."""
+    """A command that runs, or ran, for the agent; ``output`` still has its escape codes.
+
+    ``agent_owned`` where the agent ran it itself, and we know only what it told.
+    """
 
     terminal_id: str
     command: str = ""
@@ -214,3 +224,4 @@ class Terminal:
     released: bool = False
     started_at: float | None = None
     ended_at: float | None = None
+    agent_owned: bool = field(default=False, compare=False, repr=False)
