@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,9 @@ def _typed_body(shell: Any, line: str, cell: str) -> str:
     request that runs the cell has it as it stands. That request is asked only if it is this very call: a
     thread or a hook may call the magic with another task meanwhile.
     """
-    request: dict[str, Any] = (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}
+    request: dict[str, Any] = {}
+    with contextlib.suppress(AttributeError, LookupError):  # no kernel; a thread, on ipykernel 7.0
+        request = shell.get_parent() or {}
     typed = request.get("content", {}).get("code")
     if isinstance(typed, str) and shell.transform_cell(typed) == _call_of(line, cell):
         return typed.lstrip("\n").partition("\n")[2]

@@ -21,6 +21,13 @@ class SessionOpened:
 
 
 @dataclass(frozen=True)
+class SessionLeft:
+    """What the agent has told about the session is over; ``forgotten`` where the session itself is."""
+
+    forgotten: bool = False
+
+
+@dataclass(frozen=True)
 class ReplayBegan:
     """The agent is asked to load a session: what it tells until the answer is history."""
 
@@ -153,6 +160,7 @@ class Noted:
 
 Event: TypeAlias = (
     SessionOpened
+    | SessionLeft
     | ReplayBegan
     | ReplayFailed
     | ChoiceAsked

@@ -18,7 +18,7 @@ from acp_jupyter.model import events
 from acp_jupyter.model.content import as_dict, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
 from acp_jupyter.model.replay import apply_replayed, begin_replay, end_replay
-from acp_jupyter.model.state import Change, SessionState
+from acp_jupyter.model.state import LEGACY_MODEL, Change, SessionState
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.timeline import HEAD, close_thought, place, refresh_head, show_call
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal
@@ -34,11 +34,8 @@ def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
     if isinstance(event, events.SessionUpdate):
         apply = apply_update if state.replay is None else apply_replayed
         return apply(state, event.update, at)
-    if isinstance(event, events.SessionOpened):
-        return _session_opened(state, event)
-    if isinstance(event, events.ReplayBegan | events.ReplayFailed):
-        state.replay = begin_replay(event) if isinstance(event, events.ReplayBegan) else None
-        return []
+    if isinstance(event, _OF_THE_SESSION):
+        return _session(state, event)
     if isinstance(event, events.ChoiceAsked | events.ChoiceAnswered):
         return _choice(state, event, at)
     if isinstance(event, events.TurnStarted):
@@ -58,7 +55,22 @@ def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
     return _turn_event(turn, event, at)
 
 
-# --- the turn as a whole
+# --- the session
+
+_OF_THE_SESSION = (events.SessionOpened, events.SessionLeft, events.ReplayBegan, events.ReplayFailed)
+
+
+def _session(
+    state: SessionState,
+    event: events.SessionOpened | events.SessionLeft | events.ReplayBegan | events.ReplayFailed,
+) -> list[Change]:
+    if isinstance(event, events.SessionOpened):
+        return _session_opened(state, event)
+    if isinstance(event, events.SessionLeft):
+        _session_left(state, event)
+    else:
+        state.replay = begin_replay(event) if isinstance(event, events.ReplayBegan) else None
+    return []
 
 
 def _session_opened(state: SessionState, event: events.SessionOpened) -> list[Change]:
@@ -69,10 +81,38 @@ def _session_opened(state: SessionState, event: events.SessionOpened) -> list[Ch
     entries = [as_dict(mode) for mode in as_list(modes.get("availableModes"))]
     state.modes = {str(mode["id"]): str(mode.get("name") or mode["id"]) for mode in entries if "id" in mode}
     state.mode_id = as_text(modes.get("currentModeId"))
-    state.config_options = [
-        as_dict(option) for option in as_list(event.response.get("configOptions")) if option
-    ]
+    options = [as_dict(option) for option in as_list(event.response.get("configOptions")) if option]
+    state.config_options = [*options, *_legacy_model(options, as_dict(event.response.get("models")))]
     return refresh_head(state)
+
+
+def _session_left(state: SessionState, event: events.SessionLeft) -> None:
+    state.title = state.updated_at = state.mode_id = None
+    state.modes, state.config_options, state.commands = {}, [], []
+    if event.forgotten:
+        state.session_id, state.history = None, []
+
+
+def _legacy_model(options: list[dict[str, Any]], models: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return an older agent's list of models as an option, where none of its options is about the model."""
+    entries = [as_dict(model) for model in as_list(models.get("availableModels"))]
+    choices = [
+        {"value": one["modelId"], "name": one.get("name") or one["modelId"]}
+        for one in entries
+        if "modelId" in one
+    ]
+    if not choices or any(option.get("category") == "model" for option in options):
+        return []
+    return [
+        {
+            "id": LEGACY_MODEL,
+            "name": "Model",
+            "category": "model",
+            "type": "select",
+            "currentValue": models.get("currentModelId"),
+            "options": choices,
+        }
+    ]
 
 
 def _choice(
@@ -84,10 +124,19 @@ def _choice(
     changes: list[Change] = []
     if event.done and event.option_id is None:
         changes = change_mode(state, str(event.value), at)
-    elif event.done and event.options is not None:
-        changes = change_options(state, event.options, at)
+    elif event.done:
+        options = event.options
+        if event.option_id == LEGACY_MODEL:  # its answer holds nothing
+            options = [
+                {**option, "currentValue": event.value} if option.get("id") == LEGACY_MODEL else option
+                for option in state.config_options
+            ]
+        changes = [] if options is None else change_options(state, options, at)
     state.asked.pop(event.option_id, None)
     return changes
+
+
+# --- the turn as a whole
 
 
 def _turn_started(state: SessionState, turn: Turn, at: float) -> list[Change]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from acp_jupyter.model.turn import AgentInfo, Turn
 
 _STRAY_LIMIT = 1000
+LEGACY_MODEL = "_model"
+"""Under this id an older agent's models stand among its options; ``session/set_model`` sets it."""
 
 
 class Change(NamedTuple):

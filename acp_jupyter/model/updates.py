@@ -11,7 +11,7 @@ from typing import Any
 
 from acp_jupyter.model.content import as_dict, as_int, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
-from acp_jupyter.model.state import Change, SessionState
+from acp_jupyter.model.state import LEGACY_MODEL, Change, SessionState
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.timeline import HEAD, keep_raw, place, refresh_head
 from acp_jupyter.model.turn import (
@@ -206,7 +206,11 @@ def _config(state: SessionState, update: dict[str, Any], at: float) -> list[Chan
 def change_options(state: SessionState, options: list[Any], at: float) -> list[Change]:
     """Replace the complete list; what changed, and whether we had asked for that, is shown in its place."""
     before = {str(option.get("id")): option.get("currentValue") for option in state.config_options}
-    state.config_options = [as_dict(option) for option in options if as_dict(option)]
+    new = [as_dict(option) for option in options if as_dict(option)]
+    kept = [one for one in state.config_options if one.get("id") == LEGACY_MODEL and one not in new]
+    if any(option.get("category") == "model" for option in new):
+        kept = []
+    state.config_options = [*new, *kept]
     changes = refresh_head(state)
     turn = state.turn
     if turn is None:

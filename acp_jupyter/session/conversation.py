@@ -19,12 +19,12 @@ from acp_jupyter import errors
 from acp_jupyter.model import events
 from acp_jupyter.model.reduce import reduce
 from acp_jupyter.model.state import Change, SessionState
-from acp_jupyter.model.turn import AgentInfo, TurnError
+from acp_jupyter.model.turn import TurnError
+from acp_jupyter.session.agent_side import AgentSide
+from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.client import ClientSide
 from acp_jupyter.session.line import Line, NotConfirmed
-from acp_jupyter.session.link import Link, start_agent
 from acp_jupyter.session.permissions import PermissionBroker
-from acp_jupyter.session.roots import Roots
 from acp_jupyter.session.run import Frame
 from acp_jupyter.session.terminals import Terminals
 from acp_jupyter.wire.answers import INVALID_REQUEST, RequestError
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.agents import AgentSpec
+    from acp_jupyter.session.opening import How
+    from acp_jupyter.session.roots import Roots
     from acp_jupyter.session.run import Limits
-    from acp_jupyter.wire.process import AgentProcess
     from acp_jupyter.wire.watcher import Watcher
 
     Listener = Callable[[list[Change]], None]
@@ -52,33 +53,50 @@ class Conversation:
         watcher: Ends the agent when the kernel dies.
         limits: How long to wait for the agent.
         attended: Whether somebody can be asked now about what a turn wants.
+        on_opened: Called when a session has been opened.
     """
 
     def __init__(
-        self, spec: AgentSpec, watcher: Watcher | None, limits: Limits, attended: Callable[[Turn], bool]
+        self,
+        spec: AgentSpec,
+        watcher: Watcher | None,
+        limits: Limits,
+        attended: Callable[[Turn], bool],
+        on_opened: Callable[[], None],
     ) -> None:
-        self.spec = spec
         self.lock = threading.RLock()
         self.state = SessionState()
-        self.roots: Roots | None = None
         self.frames: deque[Frame] = deque(maxlen=_LOG_FRAMES)
         self._listeners: dict[str | None, list[Listener]] = {}
-        self.process: AgentProcess | None = None
-        self._watcher = watcher
         self._limits = limits
-        self._link: Link | None = None
         self._playing: asyncio.Task[None] | None = None
         self._ending: asyncio.Future[None] | None = None  # the loop itself holds tasks weakly
         self._line = Line(limits.cancel_grace_s)
         self._tasks: dict[str, asyncio.Task[Any] | None] = {}
-        self._terminals = Terminals(self._apply, self.the_roots, self._check_prompted, watcher)
-        self.broker = PermissionBroker(self.state, self._apply, self.the_roots, attended)
+        self.agent = AgentSide(
+            spec,
+            self.state,
+            self._apply,
+            client=lambda: self._client,
+            watcher=watcher,
+            start_s=limits.start_s,
+            on_frame=self._log,
+            on_lost=self._lost,
+            on_opened=on_opened,
+        )
+        self._terminals = Terminals(self._apply, self.agent.the_roots, self._check_prompted, watcher)
+        self.broker = PermissionBroker(self.state, self._apply, self.agent.the_roots, attended)
         self._client = ClientSide(
-            self._apply, self.broker, self._terminals, self.the_roots, self._check_prompted
+            self._apply, self.broker, self._terminals, self.agent.the_roots, self._check_prompted
         )
 
-    async def play(self, turn: Turn, timeout_s: float | None) -> None:
+    async def play(self, turn: Turn, timeout_s: float | None, choices: Choices = Choices()) -> None:  # noqa: B008  # it never changes
         """Play a turn to its end, when those before it are over.
+
+        Args:
+            turn: The turn.
+            timeout_s: After so many seconds it is cancelled.
+            choices: What is to be in force before the prompt is sent.
 
         Raises:
             AcpError: It could not be brought to its end.
@@ -89,10 +107,10 @@ class Conversation:
         self._tasks[turn.turn_id] = asyncio.current_task()
         try:
             async with self._line.turn():
-                await self._play_now(turn, timeout_s)
+                await self._play_now(turn, timeout_s, choices)
         except NotConfirmed:
             busy = errors.SessionBusy(
-                f"{self.spec.name} has not confirmed the end of the cancelled turn",
+                f"{self.agent.spec.name} has not confirmed the end of the cancelled turn",
                 advice="`%acp restart` ends its process; or wait and run the cell again.",
             )
             self._withdraw(turn, "failed", _turn_error(busy))
@@ -102,9 +120,9 @@ class Conversation:
         finally:
             del self._tasks[turn.turn_id]
 
-    async def _play_now(self, turn: Turn, timeout_s: float | None) -> None:
+    async def _play_now(self, turn: Turn, timeout_s: float | None, choices: Choices) -> None:
         self._apply(events.TurnStarted(turn))
-        self._playing = asyncio.ensure_future(self._converse(turn))
+        self._playing = asyncio.ensure_future(self._converse(turn, choices))
         try:
             await self._until_end(turn, self._playing, timeout_s)
         except asyncio.CancelledError:
@@ -142,11 +160,13 @@ class Conversation:
         raise errors.AgentTimeout(
             f"the turn took longer than {timeout_s:g} s and was cancelled",
             advice="Give it more time with --timeout.",
-            stderr=self.process.stderr_tail() if self.process else "",
+            stderr=self.agent.stderr,
         )
 
-    async def _converse(self, turn: Turn) -> None:
-        link = await self._linked(turn)
+    async def _converse(self, turn: Turn, choices: Choices) -> None:
+        link = await self.agent.opened()
+        turn.agent = self.agent.info
+        await self.agent.choose(choices)
         self._apply(events.PromptSent())
         try:
             await link.connection.prompt(
@@ -168,46 +188,29 @@ class Conversation:
         if "error" not in response and not turn.ended:
             self._apply(events.TurnEnded(response.get("result")))
 
-    async def _linked(self, turn: Turn) -> Link:
-        if self._link is not None and self._link.alive:
-            return self._link
-        if self._link is not None:
-            code = self._link.process.returncode
-            await self.end()
-            self._note_restart(f"the agent's process had ended (exit code {code})")
-        elif self.state.session_id is not None:
-            self._note_restart("the agent's process was stopped")
-        self._forget_the_agents_session()
-        roots = self.the_roots()
-        self.process = await start_agent(self.spec, roots, self._watcher)
-        link = Link(self.process, self._client, self.spec, self._log, self._lost)
-        try:
-            await link.open_session(
-                roots, self._limits.start_s, on_opened=lambda answer: self._opened(turn, link, answer)
-            )
-        except BaseException:
-            await link.close()
-            if self.state.session_id is None:  # the next prompt may choose other directories
-                self.roots = None
-            raise
-        self._link = link
-        return link
+    def _check_idle(self) -> None:
+        turn = self.state.turn
+        if turn is not None and not turn.ended:
+            raise errors.UsageError("a turn is running", advice="Wait for its end, or cancel it.")
 
-    def _opened(self, turn: Turn, link: Link, answer: dict[str, Any]) -> None:
-        """Called in wire order: an update that comes right behind the answer finds the session."""
-        turn.agent = self.agent_info(link)
-        self._apply(events.SessionOpened(str(answer["sessionId"]), answer))
+    async def switch(self, how: How, session_id: str, roots: Roots | None = None) -> None:
+        """Leave the session, and go on with another one that the agent remembers.
 
-    def _forget_the_agents_session(self) -> None:
-        """What the process before this one has told about itself is over."""
-        state = self.state
-        with self.lock:
-            state.title = state.updated_at = state.mode_id = None
-            state.modes, state.config_options, state.commands = {}, [], []
+        Raises:
+            UsageError: The agent cannot do that, or a turn is running.
+            RequestFailed: It does not know the session, or refuses.
+        """
+        self._check_idle()
+        await self.agent.switch(how, session_id, roots)
 
-    def _note_restart(self, why: str) -> None:
-        text = f"A new process was started, because {why}: it does not know what was said before."
-        self._apply(events.Noted(text, "warning"))
+    async def leave(self) -> None:
+        """Let the agent close the session; the next prompt begins another.
+
+        Raises:
+            UsageError: It cannot close sessions, none is open, or a turn is running.
+        """
+        self._check_idle()
+        await self.agent.leave()
 
     def cancel(self, turn: Turn) -> None:
         """Ask the agent to end ``turn``; open requests are answered ``cancelled``."""
@@ -219,8 +222,8 @@ class Conversation:
         self._apply(events.CancelRequested())
         self._line.head_was_cancelled()
         self.broker.close_all("the turn was cancelled")
-        if turn.phase == "running" and self._link is not None:
-            self._link.connection.cancel(str(self.state.session_id))
+        if turn.phase == "running" and self.agent.link is not None:
+            self.agent.link.connection.cancel(str(self.state.session_id))
             loop = asyncio.get_running_loop()
             loop.call_later(self._limits.cancel_grace_s / 5, self._warn_unconfirmed, turn)
         elif self._playing is not None:
@@ -257,11 +260,8 @@ class Conversation:
 
     async def end(self) -> None:
         """End the agent's process and all that it started, within 5 s; a running turn fails."""
-        link, self._link = self._link, None
         playing = self._playing
-        if link is not None:
-            await link.connection.close()  # first: nothing more is asked of us
-        elif playing is not None:  # it is still starting
+        if not await self.agent.disconnect() and playing is not None:  # it is still starting
             playing.cancel()
             await asyncio.wait([playing])
         await self._end_processes()
@@ -271,22 +271,7 @@ class Conversation:
         self._ending = asyncio.ensure_future(self._end_processes())
 
     async def _end_processes(self) -> None:
-        agent = [self.process.stop()] if self.process is not None else []
-        await asyncio.gather(*agent, self._terminals.release_all())
-
-    def the_roots(self) -> Roots:
-        """Return the session's directories; by default the kernel's, from now on."""
-        if self.roots is None:
-            self.roots = Roots.of()
-        return self.roots
-
-    def agent_info(self, link: Link | None = None) -> AgentInfo:
-        """Return what is known of the agent."""
-        link = link or self._link
-        told = link.connection.agent_info if link else {}
-        title = told.get("title") or self.spec.title or told.get("name") or self.spec.name
-        version = told.get("version")
-        return AgentInfo(self.spec.name, str(title), str(version) if version is not None else None)
+        await asyncio.gather(self.agent.end_process(), self._terminals.release_all())
 
     def _log(self, direction: str, message: Any) -> None:
         self.frames.append(Frame(time.time(), direction, message))

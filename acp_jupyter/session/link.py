@@ -1,4 +1,4 @@
-"""A running agent: its process, its connection, and the session on it. Made anew when it has died."""
+"""A running agent: its process and our connection to it. Made anew when it has died."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter import errors
-from acp_jupyter.model.content import as_dict, as_text
 from acp_jupyter.session.agents import not_found
 from acp_jupyter.wire.process import AgentProcess
 from acp_jupyter.wire.v1 import Connection
@@ -25,7 +24,8 @@ def capabilities(spec: AgentSpec) -> dict[str, Any]:
     return {
         "fs": {"readTextFile": spec.client_fs, "writeTextFile": spec.client_fs},
         "terminal": spec.client_terminal,
-        "session": {"notices": {}, "compaction": {}},
+        "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},
+        "auth": {"terminal": True},
     }
 
 
@@ -73,31 +73,6 @@ class Link:
     def alive(self) -> bool:
         """Whether prompts can still reach the agent."""
         return self.process.returncode is None and not self.lost
-
-    async def open_session(
-        self, roots: Roots, timeout_s: float, *, on_opened: Callable[[dict[str, Any]], None]
-    ) -> None:
-        """Initialize and make a session.
-
-        Args:
-            roots: Its directories.
-            timeout_s: How long each answer may take.
-            on_opened: Gets the answer to ``session/new`` before anything that arrived after it is handled.
-
-        Raises:
-            AgentError: The agent ends, does not answer in time, or speaks another version.
-            RequestFailed: It refuses; `AuthenticationRequired` where it wants a log-in.
-        """
-
-        def answered(response: dict[str, Any]) -> None:
-            answer = as_dict(response.get("result"))
-            if as_text(answer.get("sessionId")) is not None:
-                on_opened(answer)
-
-        await self.connection.initialize(timeout_s)
-        await self.connection.new_session(
-            roots.cwd, roots.additional, timeout_s=timeout_s, on_response=answered
-        )
 
     async def close(self) -> None:
         """End the connection and the whole process tree, within 5 s."""

@@ -10,11 +10,12 @@ import contextlib
 import itertools
 import uuid
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_jupyter import errors
 from acp_jupyter.model.tool_call import ToolCalls
 from acp_jupyter.model.turn import Turn
+from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.conversation import Conversation
 from acp_jupyter.session.permissions import PendingPermission
 from acp_jupyter.session.policy import check_policy
@@ -25,14 +26,17 @@ from acp_jupyter.session.settings import settings
 if TYPE_CHECKING:
     import threading
     from collections import deque
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Coroutine, Generator, Sequence
 
     from acp_jupyter.model.state import Change
     from acp_jupyter.session.agents import AgentSpec
     from acp_jupyter.session.loop import LoopThread
+    from acp_jupyter.session.opening import How
     from acp_jupyter.session.run import Frame
     from acp_jupyter.wire.watcher import Watcher
 
+
+T = TypeVar("T")
 
 # The `with session.attended()` that surround a caller, each with the ids of the turns started in it.
 _ATTENDING: ContextVar[tuple[tuple[Session, set[str]], ...]] = ContextVar("attending", default=())
@@ -45,18 +49,20 @@ class Session:
         spec: The agent.
         loop: Where everything asynchronous runs.
         watcher: Ends the agent when the kernel dies.
+        keep: Remembers the session, by its id and working directory, for a later kernel.
         present: Shows a turn while it runs, asks what is to be asked, and returns it at its end. Without it
             nobody is asked, and what no policy answers is rejected.
         limits: How long it waits for the agent.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each is named at the call
         self,
         spec: AgentSpec,
         *,
         loop: LoopThread,
         watcher: Watcher | None = None,
         present: Callable[[TurnRun], Turn] | None = None,
+        keep: Callable[[str, str], None] | None = None,
         limits: Limits = Limits(),  # noqa: B008  # it never changes
     ) -> None:
         self.loop = loop
@@ -64,14 +70,17 @@ class Session:
         self._present = present
         self._numbers = itertools.count(1)
         self._attended: set[str] = set()
-        self._conversation = Conversation(spec, watcher, limits, lambda turn: turn.turn_id in self._attended)
+        self._keep = keep
+        self._conversation = Conversation(
+            spec, watcher, limits, lambda turn: turn.turn_id in self._attended, self._opened
+        )
 
     # --- what it looks like from outside
 
     @property
     def spec(self) -> AgentSpec:
         """The agent's entry."""
-        return self._conversation.spec
+        return self._conversation.agent.spec
 
     @property
     def lock(self) -> threading.RLock:
@@ -81,7 +90,7 @@ class Session:
     @property
     def roots(self) -> Roots | None:
         """The directories it works in; ``None`` before the first prompt."""
-        return self._conversation.roots
+        return self._conversation.agent.roots
 
     @property
     def frames(self) -> deque[Frame]:
@@ -144,7 +153,7 @@ class Session:
     @property
     def pid(self) -> int | None:
         """The agent's process id, while it runs."""
-        process = self._conversation.process
+        process = self._conversation.agent.process
         return process.pid if process is not None and process.returncode is None else None
 
     @property
@@ -155,8 +164,7 @@ class Session:
     @property
     def stderr(self) -> str:
         """The last lines of the agent's error output."""
-        process = self._conversation.process
-        return process.stderr_tail() if process else ""
+        return self._conversation.agent.stderr
 
     def __repr__(self) -> str:
         where = f" in {self.cwd}" if self.cwd else ""
@@ -164,23 +172,39 @@ class Session:
 
     # --- prompts
 
-    def run(self, task: str, *, policy: str | None = None, timeout_s: float | None = None) -> Turn:
+    def run(
+        self,
+        task: str,
+        *,
+        policy: str | None = None,
+        timeout_s: float | None = None,
+        choices: Choices = Choices(),  # noqa: B008  # it never changes
+    ) -> Turn:
         """Run one turn with ``task``, show it, and return it at its end.
 
         Args:
             task: The prompt, Markdown, sent as it stands.
             policy: The permission policy of this turn only; by default the session's.
             timeout_s: Cancel the turn after so many seconds.
+            choices: The mode, model and options to be in force before the prompt; they stay.
 
         Raises:
             AcpError: The turn could not be brought to its end; what was received stays in `turn`.
         """
+        more: Any = {"policy": policy, "timeout_s": timeout_s, "choices": choices}
         if self._present is None:
-            return self.start(task, policy=policy, timeout_s=timeout_s).result()
+            return self.start(task, **more).result()
         with self.attended():
-            return self._present(self.start(task, policy=policy, timeout_s=timeout_s))
+            return self._present(self.start(task, **more))
 
-    def start(self, task: str, *, policy: str | None = None, timeout_s: float | None = None) -> TurnRun:
+    def start(
+        self,
+        task: str,
+        *,
+        policy: str | None = None,
+        timeout_s: float | None = None,
+        choices: Choices = Choices(),  # noqa: B008  # it never changes
+    ) -> TurnRun:
         """Start a turn and return at once. One turn runs at a time; others wait for theirs.
 
         Raises:
@@ -190,11 +214,11 @@ class Session:
             raise errors.UsageError("the task is empty", advice="Write what the agent is to do.")
         by_default = settings()
         policy = check_policy(policy or self._policy or by_default.policy)
-        roots = self._conversation.the_roots()
+        roots = self._conversation.agent.the_roots()
         turn = Turn(
             turn_id=uuid.uuid4().hex,
             number=next(self._numbers),
-            agent=self._conversation.agent_info(),
+            agent=self._conversation.agent.info,
             cwd=roots.cwd,
             additional_directories=list(roots.additional),
             prompt=[{"type": "text", "text": task}],
@@ -205,7 +229,7 @@ class Session:
             if session is self:
                 turn_ids.add(turn.turn_id)
                 self._attended.add(turn.turn_id)
-        return TurnRun(self, turn, self.loop.submit(self._conversation.play(turn, timeout_s)))
+        return TurnRun(self, turn, self.loop.submit(self._conversation.play(turn, timeout_s, choices)))
 
     @contextlib.contextmanager
     def attended(self) -> Generator[None]:
@@ -263,12 +287,12 @@ class Session:
                 f"the session with {self.name} runs in {self.cwd} already",
                 advice="`%acp new` begins a session that may have other directories.",
             )
-        self._conversation.roots = roots
+        self._conversation.agent.roots = roots
 
     def use(self, spec: AgentSpec) -> None:
         """Take another entry for the agent, unless its process runs or starts; earlier turns are kept."""
         if self.pid is None and not self.running:
-            self._conversation.spec = spec
+            self._conversation.agent.spec = spec
 
     def cancel(self, turn: Turn | None = None) -> None:
         """Ask the agent to end a turn, by default the latest; safe from any thread."""
@@ -281,11 +305,152 @@ class Session:
         self.stop()
         with self.lock:
             self._conversation.state.session_id = None
-            self._conversation.roots = None
+            self._conversation.state.history = []
+            self._conversation.agent.roots = None
 
     def restart(self) -> None:
         """End the agent's process; the next prompt starts another, in the same directories."""
         self.stop()
+
+    # --- the sessions that the agent remembers
+
+    @property
+    def history(self) -> list[Turn]:
+        """The turns that the agent told from its memory when it loaded this session."""
+        return list(self._conversation.state.history)
+
+    def sessions(self, cwd: str | None = None) -> list[dict[str, Any]]:
+        """Return what the agent remembers, as the protocol spells it; it is started where it does not run.
+
+        Args:
+            cwd: Of this directory only.
+
+        Raises:
+            UsageError: It keeps no list.
+        """
+        return self._on_loop(self._conversation.agent.list_sessions(cwd))
+
+    def load(self, session_id: str, cwd: str | None = None) -> list[Turn]:
+        """Go on with a session that the agent remembers, and return the history that it tells.
+
+        Args:
+            session_id: The agent's own id of it.
+            cwd: Its working directory; by default that of this session, or the kernel's.
+
+        Raises:
+            UsageError: The agent cannot do that, or a turn is running.
+            RequestFailed: It does not know the session, or refuses.
+        """
+        self._switch("load", session_id, cwd)
+        return self.history
+
+    def resume(self, session_id: str, cwd: str | None = None) -> None:
+        """Go on with a session that the agent remembers, without its history; otherwise as `load`."""
+        self._switch("resume", session_id, cwd)
+
+    def fork(self, session_id: str | None = None, cwd: str | None = None) -> str:
+        """Go on with a copy of a session, by default of this one, and return its id; otherwise as `load`."""
+        source = session_id or self.session_id
+        if source is None:
+            raise errors.UsageError("there is no session to fork yet")
+        self._switch("fork", source, cwd)
+        return str(self.session_id)
+
+    def close(self) -> None:
+        """Let the agent close the session; it may still remember it, and the next prompt begins another.
+
+        Raises:
+            UsageError: It cannot close sessions, none is open, or a turn is running.
+        """
+        self._on_loop(self._conversation.leave())
+
+    def delete(self, session_id: str) -> None:
+        """Let the agent forget a session.
+
+        Raises:
+            UsageError: It cannot.
+        """
+        self._on_loop(self._conversation.agent.delete_session(session_id))
+
+    def _switch(self, how: How, session_id: str, cwd: str | None) -> None:
+        roots = Roots.of(cwd, self.roots.additional if self.roots else ()) if cwd is not None else None
+        self._on_loop(self._conversation.switch(how, session_id, roots))
+
+    def _opened(self) -> None:
+        """Called on the loop: the session has an id, and will have it in a later kernel."""
+        if self._keep is not None and self.session_id is not None and self.cwd is not None:
+            self._keep(self.session_id, self.cwd)
+
+    def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run(coroutine)
+
+    # --- what it lets be chosen, and log-in
+
+    @property
+    def modes(self) -> dict[str, str]:
+        """The agent's modes, id to name, where it has any besides its options."""
+        return dict(self._conversation.state.modes)
+
+    @property
+    def mode(self) -> dict[str, Any] | None:
+        """The agent's current mode, ``{id, name}``."""
+        return self._conversation.state.mode
+
+    @property
+    def options(self) -> list[dict[str, Any]]:
+        """The agent's options, as the protocol spells them."""
+        return [dict(option) for option in self._conversation.state.config_options]
+
+    @property
+    def commands(self) -> list[dict[str, Any]]:
+        """The agent's slash commands, ``{name, description}``."""
+        return list(self._conversation.state.commands)
+
+    def choose(
+        self, *, mode: str | None = None, model: str | None = None, options: dict[str, Any] | None = None
+    ) -> None:
+        """Set mode, model and options, by id or by name, now; the session is opened where it is not.
+
+        Raises:
+            UsageError: The agent offers no such thing; the advice says what it offers.
+            RequestFailed: It refuses.
+        """
+        self._on_loop(self._conversation.agent.choose(Choices(mode, model, options or {})))
+
+    @property
+    def mcp_servers(self) -> list[dict[str, Any]]:
+        """The MCP servers that a session is opened with, as the protocol spells them; change it in place."""
+        return self._conversation.agent.mcp_servers
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What the agent said it can do; empty while it does not run."""
+        link = self._conversation.agent.link
+        return link.connection.agent_capabilities if link else {}
+
+    @property
+    def auth_methods(self) -> list[dict[str, Any]]:
+        """The agent's log-ins, as the protocol spells them; the agent is started where it does not run."""
+        return self._on_loop(self._conversation.agent.auth_methods())
+
+    def login(self, method_id: str) -> None:
+        """Log in by one of the agent's own methods; it may open a browser, and takes as long as that takes.
+
+        Raises:
+            UsageError: No such method, or one that runs in a terminal.
+            RequestFailed: It refuses.
+        """
+        self._on_loop(self._conversation.agent.login(method_id))
+
+    def logout(self) -> None:
+        """Log out.
+
+        Raises:
+            UsageError: The agent offers no such thing.
+        """
+        self._on_loop(self._conversation.agent.logout())
+
+    # --- its end
 
     def stop(self) -> None:
         """End the agent's process and all that it started, within 5 s; a running turn fails."""

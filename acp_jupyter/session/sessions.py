@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import logging
 import os
 from typing import TYPE_CHECKING
 
 from acp_jupyter.errors import AgentUnknown, UsageError
 from acp_jupyter.session.agents import Agents
 from acp_jupyter.session.loop import LoopThread
+from acp_jupyter.session.memory import Memory, Remembered
 from acp_jupyter.session.session import Session
 from acp_jupyter.wire.watcher import Watcher
 
@@ -22,15 +24,25 @@ if TYPE_CHECKING:
     from acp_jupyter.session.run import TurnRun
 
 
+_log = logging.getLogger(__name__)
+
+
 class Sessions:
     """Owns the loop thread, the watcher process and every session; none starts before it is needed.
 
     Args:
         present: Shows a turn while it runs, asks what is to be asked, and returns it at its end.
+        notebook: Gives the path of the notebook, where it is known; sessions are remembered by it.
     """
 
-    def __init__(self, present: Callable[[TurnRun], Turn] | None = None) -> None:
+    def __init__(
+        self,
+        present: Callable[[TurnRun], Turn] | None = None,
+        notebook: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self.agents = Agents()
+        self.memory = Memory()
+        self._notebook = notebook
         self.loop = LoopThread()
         self._watcher = Watcher()
         self._present = present
@@ -72,10 +84,27 @@ class Sessions:
     def _session_with(self, spec: AgentSpec) -> Session:
         session = self._by_name.get(spec.name)
         if session is None:
-            session = Session(spec, loop=self.loop, watcher=self._watcher, present=self._present)
+            session = Session(
+                spec,
+                loop=self.loop,
+                watcher=self._watcher,
+                present=self._present,
+                keep=lambda session_id, cwd: self._keep(spec.name, Remembered(session_id, cwd)),
+            )
             self._by_name[spec.name] = session
         session.use(spec)
         return session
+
+    def remembered(self, agent: str) -> Remembered | None:
+        """Return the session that this notebook last had with an agent, in this kernel or an earlier one."""
+        return self.memory.find(self._notebook() or _here(), agent)
+
+    def _keep(self, agent: str, session: Remembered) -> None:
+        place = self._notebook() or session.cwd
+        try:
+            self.memory.keep(place, agent, session)
+        except UsageError as error:  # a convenience: it costs no turn
+            _log.warning("the session is not remembered: %s", error)
 
     def stop_all(self) -> None:
         """End every agent, what any has left behind, and the watcher; the next prompt starts afresh."""
@@ -97,3 +126,11 @@ class Sessions:
             self.stop_all()
         finally:
             self.loop.close()
+
+
+def _here() -> str:
+    """The kernel's directory; where it is gone, nothing is remembered of it."""
+    try:
+        return os.getcwd()  # noqa: PTH109  # as the session's roots have it
+    except FileNotFoundError:
+        return ""

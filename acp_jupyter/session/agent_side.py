@@ -1,0 +1,339 @@
+"""The agent of a session: its process, our connection to it, and which of its sessions is open.
+
+See https://agentclientprotocol.com/protocol/session-setup. It lives on the loop; `Conversation` plays turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter import errors
+from acp_jupyter.model import events
+from acp_jupyter.model.state import LEGACY_MODEL
+from acp_jupyter.model.turn import AgentInfo
+from acp_jupyter.session.choices import Choices, Setting, settings_of
+from acp_jupyter.session.link import Link, start_agent
+from acp_jupyter.session.opening import Place, open_session, way_back
+from acp_jupyter.session.roots import Roots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_jupyter.model.state import SessionState
+    from acp_jupyter.session.agents import AgentSpec
+    from acp_jupyter.session.opening import How
+    from acp_jupyter.wire.process import AgentProcess
+    from acp_jupyter.wire.v1 import Client
+    from acp_jupyter.wire.watcher import Watcher
+
+_PAGES = 100
+
+
+class AgentSide:
+    """Starts the agent where it does not run, and opens the session where it is not open.
+
+    Args:
+        spec: The agent.
+        state: The session's state, for reading.
+        apply: Applies an event to it.
+        client: Gives what serves the agent's requests.
+        watcher: Ends the agent when the kernel dies.
+        start_s: How long each answer may take while it starts.
+        on_frame: Sees every message, both ways.
+        on_lost: Called where the agent ended the connection, and not we.
+        on_opened: Called when a session has been opened.
+    """
+
+    def __init__(  # noqa: PLR0913  # one place makes it
+        self,
+        spec: AgentSpec,
+        state: SessionState,
+        apply: Callable[[events.Event], None],
+        *,
+        client: Callable[[], Client],
+        watcher: Watcher | None,
+        start_s: float,
+        on_frame: Callable[[str, Any], None],
+        on_lost: Callable[[], None],
+        on_opened: Callable[[], None],
+    ) -> None:
+        self.spec = spec
+        self.roots: Roots | None = None
+        self.mcp_servers: list[dict[str, Any]] = []
+        self.process: AgentProcess | None = None
+        self.link: Link | None = None
+        self._state = state
+        self._apply = apply
+        self._client = client
+        self._watcher = watcher
+        self._start_s = start_s
+        self._on_frame = on_frame
+        self._on_lost = on_lost
+        self._on_opened = on_opened
+        self._open = False
+        self._starting = asyncio.Lock()
+
+    @property
+    def info(self) -> AgentInfo:
+        """What is known of the agent."""
+        told = self.link.connection.agent_info if self.link else {}
+        title = told.get("title") or self.spec.title or told.get("name") or self.spec.name
+        version = told.get("version")
+        return AgentInfo(self.spec.name, str(title), str(version) if version is not None else None)
+
+    @property
+    def stderr(self) -> str:
+        """The last part of its error output."""
+        return self.process.stderr_tail() if self.process else ""
+
+    @property
+    def session_open(self) -> bool:
+        """Whether a prompt needs nothing but to be sent."""
+        return self._open and self.link is not None and self.link.alive
+
+    def the_roots(self) -> Roots:
+        """Return the session's directories; by default the kernel's, from now on."""
+        if self.roots is None:
+            self.roots = Roots.of()
+        return self.roots
+
+    # --- the process
+
+    async def connected(self) -> Link:
+        """Return the running agent, initialized; it is started where it does not run.
+
+        Raises:
+            AgentError: It cannot start, ends, does not answer in time, or speaks another version.
+        """
+        async with self._starting:
+            return await self._connected()
+
+    async def _connected(self) -> Link:
+        if self.link is not None and self.link.alive:
+            return self.link
+        await self.disconnect()
+        await self.end_process()
+        try:
+            self.process = await start_agent(self.spec, self.the_roots(), self._watcher)
+            link = Link(self.process, self._client(), self.spec, self._on_frame, self._on_lost)
+            await self._or_closed(link, link.connection.initialize(self._start_s))
+        except BaseException:
+            self._free_roots()
+            raise
+        self.link = link
+        return link
+
+    async def _or_closed(self, link: Link, doing: Any) -> None:
+        try:
+            await doing
+        except BaseException:
+            self.link = None
+            await link.close()
+            raise
+
+    def _free_roots(self) -> None:
+        """Where no session was ever made, the next prompt may choose other directories."""
+        if self._state.session_id is None:
+            self.roots = None
+
+    async def disconnect(self) -> bool:
+        """End the connection: nothing more is asked of us. Return whether there was one."""
+        link, self.link, self._open = self.link, None, False
+        if link is not None:
+            await link.connection.close()
+        return link is not None
+
+    async def end_process(self) -> None:
+        """End the agent's process and its whole tree, within 5 s."""
+        if self.process is not None:
+            await self.process.stop()
+
+    # --- the session
+
+    async def opened(self) -> Link:
+        """Return the running agent with the session open on it: the one of before where it remembers that.
+
+        Raises:
+            AgentError: As `connected`.
+            RequestFailed: It refuses; `AuthenticationRequired` where it wants a log-in.
+        """
+        async with self._starting:
+            why = self._why_not_open()
+            link = await self._connected()
+            if not self._open:
+                await self._open_again(link, why)
+            return link
+
+    def _why_not_open(self) -> str:
+        """Why a session that was open is no longer; empty where none was."""
+        if self._state.session_id is None or (self.link is not None and self.link.alive):
+            return ""
+        if self.link is None:
+            return "the agent's process was stopped"
+        return f"the agent's process had ended (exit code {self.link.process.returncode})"
+
+    async def _open_again(self, link: Link, why: str) -> None:
+        before = self._state.session_id
+        how = way_back(link.connection) if before is not None else None
+        self._forget_the_agents_session()
+        if how is not None:
+            try:
+                await self._open_on(link, how, before)
+            except errors.AuthenticationRequired:
+                raise
+            except errors.RequestFailed as error:
+                why += f", and the session could not be had again ({error.message})"
+            else:
+                if why:
+                    text = f"A new process was started, because {why}. It has taken up the session again."
+                    self._note(text, "info")
+                return
+        try:
+            await self._open_on(link, "new")
+        except errors.AuthenticationRequired:  # a log-in goes on with this process
+            self._free_roots()
+            raise
+        except BaseException:
+            await self._give_up(link)
+            raise
+        if why:
+            text = f"A new process was started, because {why}: it does not know what was said before."
+            self._note(text, "warning")
+
+    async def _give_up(self, link: Link) -> None:
+        self.link = None
+        await link.close()
+        self._free_roots()
+
+    async def _open_on(self, link: Link, how: How, session_id: str | None = None) -> None:
+        await open_session(
+            link.connection,
+            self._apply,
+            how=how,
+            session_id=session_id,
+            place=Place(self.the_roots(), self.mcp_servers),
+            agent=self.info,
+            timeout_s=self._start_s,
+        )
+        self._open = True
+        self._on_opened()
+
+    def _forget_the_agents_session(self) -> None:
+        """What the process before this one has told about itself is over."""
+        self._apply(events.SessionLeft())
+
+    def _note(self, text: str, severity: str) -> None:
+        self._apply(events.Noted(text, severity))
+
+    async def switch(self, how: How, session_id: str, roots: Roots | None = None) -> None:
+        """Go on with another session that the agent remembers.
+
+        Raises:
+            UsageError: The agent cannot do that.
+            RequestFailed: It does not know the session, or refuses.
+        """
+        async with self._starting:
+            before, self.roots = self.roots, roots or self.roots
+            try:
+                link = await self._connected()
+                self._forget_the_agents_session()
+                await self._open_on(link, how, session_id)
+            except BaseException:
+                self.roots = before
+                raise
+
+    async def leave(self) -> None:
+        """Let the agent close the session; the next prompt begins another.
+
+        Raises:
+            UsageError: It cannot close sessions, or none is open.
+        """
+        if not self.session_open or self.link is None:
+            raise errors.UsageError("no session is open")
+        await self.link.connection.close_session(str(self._state.session_id))
+        self._open = False
+        self._apply(events.SessionLeft(forgotten=True))
+
+    async def list_sessions(self, cwd: str | None) -> list[dict[str, Any]]:
+        """Return what the agent remembers, of one directory or of all, in its order.
+
+        Raises:
+            UsageError: It keeps no list.
+        """
+        link = await self.connected()
+        sessions: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            page = await link.connection.list_sessions(cwd=cwd, cursor=cursor)
+            sessions += page.get("sessions") or []
+            cursor = page.get("nextCursor")
+            if not cursor:
+                break
+        return sessions
+
+    async def delete_session(self, session_id: str) -> None:
+        """Let the agent forget a session.
+
+        Raises:
+            UsageError: It cannot.
+        """
+        link = await self.connected()
+        await link.connection.delete_session(session_id)
+        if session_id == self._state.session_id:
+            self._open = False
+            self._apply(events.SessionLeft(forgotten=True))
+
+    # --- what the agent lets be chosen
+
+    async def choose(self, choices: Choices) -> None:
+        """Set options, model and mode now, whether a turn is running or not.
+
+        Raises:
+            UsageError: The agent offers no such thing.
+            RequestFailed: It refuses.
+        """
+        if not choices:
+            return
+        link = await self.opened()
+        for setting in settings_of(self._state, choices):
+            await self._choose(link, setting)
+
+    async def _choose(self, link: Link, setting: Setting) -> None:
+        connection, session_id = link.connection, str(self._state.session_id)
+        option_id, value = setting
+        self._apply(events.ChoiceAsked(option_id, value))
+        options, done = None, False
+        try:
+            if option_id is None:
+                await connection.set_mode(session_id, value)
+            elif option_id == LEGACY_MODEL:
+                await connection.set_model(session_id, value)
+            else:
+                options = await connection.set_config_option(session_id, option_id, value)
+            done = True
+        finally:
+            self._apply(events.ChoiceAnswered(option_id, value, options, done))
+
+    # --- log-in
+
+    async def auth_methods(self) -> list[dict[str, Any]]:
+        """Return the agent's log-ins, as the protocol spells them."""
+        return (await self.connected()).connection.auth_methods
+
+    async def login(self, method_id: str) -> None:
+        """Log in by one of the agent's own methods; a person may be busy in a browser, so without a limit.
+
+        Raises:
+            UsageError: No such method, or one that runs in a terminal.
+            RequestFailed: It refuses.
+        """
+        await (await self.connected()).connection.authenticate(method_id)
+
+    async def logout(self) -> None:
+        """Log out.
+
+        Raises:
+            UsageError: The agent offers no such thing.
+        """
+        await (await self.connected()).connection.logout()

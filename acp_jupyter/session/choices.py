@@ -1,0 +1,126 @@
+"""What a user may choose of what an agent offers: its mode, its model, its other options.
+
+See https://agentclientprotocol.com/protocol/session-config-options. Where an agent offers options, they stand
+for its modes too; its older ways (``modes``, ``models``) are used where it offers nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acp_jupyter.errors import UsageError
+from acp_jupyter.model.content import as_dict, as_list
+from acp_jupyter.model.state import LEGACY_MODEL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acp_jupyter.model.state import SessionState
+
+_BOOLEANS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+
+
+class Choices(NamedTuple):
+    """What is to be in force before a prompt: a mode, a model, options by id; each by its id or its name."""
+
+    mode: str | None = None
+    model: str | None = None
+    options: Mapping[str, Any] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.mode or self.model or self.options)
+
+
+class Setting(NamedTuple):
+    """One choice as the agent knows it: an option and its value, or a mode, with ``option_id`` ``None``."""
+
+    option_id: str | None
+    value: Any
+
+
+def settings_of(state: SessionState, choices: Choices) -> list[Setting]:
+    """Return what is to be asked of the agent: options, then the model, then the mode.
+
+    Raises:
+        UsageError: It offers no such thing; the advice says what it offers.
+    """
+    settings = [option_setting(state, option_id, value) for option_id, value in choices.options.items()]
+    settings += [model_setting(state, choices.model)] if choices.model else []
+    settings += [mode_setting(state, choices.mode)] if choices.mode else []
+    return settings
+
+
+def mode_setting(state: SessionState, mode: str) -> Setting:
+    """Return the setting that makes ``mode`` the current one.
+
+    Raises:
+        UsageError: The agent has no such mode.
+    """
+    option = _of_category(state, "mode")
+    if option is not None:
+        return Setting(str(option["id"]), _value(option, mode, "mode"))
+    return Setting(None, _named(state.modes, mode, "mode"))
+
+
+def model_setting(state: SessionState, model: str) -> Setting:
+    """Return the setting that makes ``model`` the current one.
+
+    Raises:
+        UsageError: The agent has no such model.
+    """
+    option = _of_category(state, "model")
+    if option is None:  # an older agent may take one that it does not list
+        return Setting(LEGACY_MODEL, model)
+    return Setting(str(option["id"]), _value(option, model, "model"))
+
+
+def option_setting(state: SessionState, option_id: str, value: Any) -> Setting:
+    """Return the setting that gives an option, by its id or its name, a value.
+
+    Raises:
+        UsageError: The agent has no such option, or the option no such value.
+    """
+    known = {
+        str(option.get("id")): str(option.get("name") or option.get("id")) for option in state.config_options
+    }
+    found = _named(known, option_id, "option")
+    option = next(option for option in state.config_options if str(option.get("id")) == found)
+    return Setting(found, _value(option, value, known[found]))
+
+
+def offered(option: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of a select, grouped or not, in the agent's order: value to name."""
+    values: dict[str, str] = {}
+    for entry in map(as_dict, as_list(option.get("options"))):
+        if "value" in entry:
+            values[str(entry["value"])] = str(entry.get("name") or entry["value"])
+        else:
+            values |= offered(entry)
+    return values
+
+
+def _of_category(state: SessionState, category: str) -> dict[str, Any] | None:
+    return next((option for option in state.config_options if option.get("category") == category), None)
+
+
+def _value(option: dict[str, Any], wanted: Any, what: str) -> Any:
+    if option.get("type") == "boolean" or isinstance(option.get("currentValue"), bool):
+        value = _BOOLEANS.get(str(wanted).lower())
+        if value is None:
+            raise UsageError(f"{what} cannot be {wanted!r}", advice="It is on or off.")
+        return value
+    return _named(offered(option), str(wanted), what)
+
+
+def _named(known: Mapping[str, str], wanted: str, what: str) -> str:
+    """Return the id that ``wanted`` is, or that has it for a name."""
+    if wanted in known:
+        return wanted
+    found = [one for one, name in known.items() if name.lower() == wanted.lower()]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(f"{one} ({name})" if name != one else one for one, name in known.items())
+    raise UsageError(
+        f"the agent has no {what} {wanted!r}",
+        advice=f"It has: {listed}." if listed else f"It lets no {what} be chosen.",
+    )
