@@ -1,117 +1,25 @@
-"""Which agents there are: a small built-in table, the user's own file, and those added in this kernel."""
+"""Which agents there are: the built-in table, the user's own file, and those added in this kernel."""
 
 from __future__ import annotations
 
+import difflib
 import json
-import os
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from acp_jupyter.errors import AgentNotFound, AgentUnknown, UsageError
+from acp_jupyter.session.agent_files import Found, read_agents, read_registry
+from acp_jupyter.session.agent_spec import AgentSpec, checked_spec
+from acp_jupyter.session.agent_table import BUILT_IN
 from acp_jupyter.session.files import replace
+from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
-class AgentSpec(BaseModel):
-    """How to start an agent.
-
-    ``needs`` names environment variables that it cannot do without: they are looked up when it starts, so
-    that no key is ever typed into a notebook. ``client_fs`` and ``client_terminal`` say whether we offer it
-    our own file and terminal methods; some agents work better without.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][\w.-]*$")
-    command: str = Field(min_length=1)
-    args: tuple[str, ...] = ()
-    title: str = ""
-    env: dict[str, str] = Field(default_factory=dict)
-    needs: tuple[str, ...] = ()
-    install: str = ""
-    client_fs: bool = True
-    client_terminal: bool = True
-
-    @property
-    def shown(self) -> str:
-        """The name that a card shows until the agent has told its own."""
-        return self.title or self.name
-
-    def check_environment(self) -> None:
-        """Make sure that the variables it needs are set.
-
-        Raises:
-            UsageError: One is not; the message names it.
-        """
-        missing = [name for name in self.needs if not os.environ.get(name)]
-        if missing:
-            raise UsageError(
-                f"{self.name} needs {', '.join(missing)} in the environment",
-                advice="Set it before the kernel starts, or with os.environ in a cell that is not saved.",
-            )
-
-    @property
-    def on_path(self) -> bool:
-        """Whether its command is found."""
-        return shutil.which(self.command) is not None
-
-
-_BUILT_IN = (
-    AgentSpec(
-        name="demo",
-        title="Demo agent",
-        command=sys.executable,
-        args=("-m", "acp_jupyter.testing.demo"),
-        # a json.py in the user's directory is not the standard library's (from Python 3.11 on)
-        env={"PYTHONSAFEPATH": "1"},
-        install="built in: no key, no network",
-    ),
-    AgentSpec(
-        name="claude",
-        title="Claude Code",
-        command="claude-agent-acp",
-        install="npm install -g @agentclientprotocol/claude-agent-acp",
-    ),
-    AgentSpec(
-        name="codex",
-        title="Codex",
-        command="codex-acp",
-        install="npm install -g @agentclientprotocol/codex-acp",
-    ),
-    AgentSpec(
-        name="gemini",
-        title="Gemini CLI",
-        command="gemini",
-        args=("--acp",),
-        install="npm install -g @google/gemini-cli",
-        # 0.61.0 takes our "not found" for a failure and never writes a new file; without, it asks and writes
-        client_fs=False,
-    ),
-    AgentSpec(
-        name="opencode",
-        title="OpenCode",
-        command="opencode",
-        args=("acp",),
-        install="npm install -g opencode-ai",
-    ),
-    AgentSpec(
-        name="fast-agent", title="fast-agent", command="fast-agent-acp", install="pip install fast-agent-mcp"
-    ),
-    AgentSpec(
-        name="agentao",
-        title="agentao",
-        command="agentao",
-        args=("--acp", "--stdio"),
-        install='pip install "agentao[cli]"',
-    ),
-)
+__all__ = ["AgentSpec", "Agents", "not_found"]
 
 
 class Agents:
@@ -129,7 +37,7 @@ class Agents:
     def all(self) -> list[AgentSpec]:
         """Return every agent, by name; what cannot be read in the user's file is left out, see `problem`."""
         saved, _ = self._saved()
-        table = {spec.name: spec for spec in (*_BUILT_IN, *saved, *self._added.values())}
+        table = {spec.name: spec for spec in (*BUILT_IN, *saved, *self._added.values())}
         return list(table.values())
 
     @property
@@ -151,9 +59,11 @@ class Agents:
         for spec in self.all():
             if spec.name == name:
                 return spec
+        names = [spec.name for spec in self.all()]
+        close = difflib.get_close_matches(name.lower(), names, n=1)
         raise AgentUnknown(
-            f"no agent is called {name!r}",
-            advice=f"Known: {', '.join(spec.name for spec in self.all())}. "
+            f"no agent is called {name!r}" + (f"; did you mean {close[0]}?" if close else ""),
+            advice=f"Known: {', '.join(names)}. "
             "Add one with: %acp add NAME -- COMMAND ARG..."
             + (f" Left out: {self.problem}" if self.problem else ""),
         )
@@ -173,11 +83,49 @@ class Agents:
             UsageError: A field is not as it should be, the message names it; or the user's file cannot be
                 read or written.
         """
-        spec = _checked({"name": name, "command": command, "args": tuple(args), "needs": tuple(needs)}, name)
+        spec = checked_spec(
+            {"name": name, "command": command, "args": tuple(args), "needs": tuple(needs)}, name
+        )
         if save:
             self._write({**self._saved_whole(), name: spec})
         self._added[name] = spec
         return spec
+
+    def read_file(self, path: str | Path) -> list[AgentSpec]:
+        """Return the agents in another client's file; `take` makes them known.
+
+        Raises:
+            UsageError: The file cannot be read, or none in it can be used; the message says why.
+        """
+        return _whole(read_agents(Path(path)), str(path))
+
+    def read_registry(self, source: str | Path | None = None) -> list[AgentSpec]:
+        """Return those of a registry that can be started here.
+
+        Args:
+            source: A file, or an address that begins with ``https://``, which is fetched now; by default the
+                setting ``registry``.
+
+        Raises:
+            UsageError: It cannot be read, or is no registry.
+        """
+        return read_registry(str(source or settings().registry)).specs
+
+    def take(self, specs: Iterable[AgentSpec], *, save: bool = False) -> list[AgentSpec]:
+        """Make agents known to this kernel, and with ``save`` to later ones; a known one keeps its place.
+
+        Returns:
+            Those that were taken.
+
+        Raises:
+            UsageError: The user's file cannot be read or written.
+        """
+        known = {spec.name for spec in self.all()}
+        new = {spec.name: spec for spec in specs if spec.name not in known}
+        if save and new:
+            self._write({**self._saved_whole(), **new})
+        self._added.update(new)
+        return list(new.values())
 
     def remove(self, name: str) -> None:
         """Forget an agent that was added or saved.
@@ -222,7 +170,8 @@ class Agents:
         try:
             file = self.file.resolve()  # where it is a link, it stays one
             file.parent.mkdir(parents=True, exist_ok=True)
-            mode = file.stat().st_mode if file.exists() else None
+            # another client's agents may have brought their keys along
+            mode = file.stat().st_mode if file.exists() else 0o600
             replace(file, (json.dumps(shape, indent=2) + "\n").encode(), mode)
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round, before Python 3.13
             raise UsageError(
@@ -242,10 +191,16 @@ def _read(file: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", table)
 
 
+def _whole(found: Found, where: str) -> list[AgentSpec]:
+    if not found.specs:
+        raise UsageError(f"no agent in {where} can be used: {'; '.join(found.left_out)}")
+    return found.specs
+
+
 def _of_file(name: str, fields: Any, file: Path) -> AgentSpec:
     if not isinstance(fields, dict):
         raise UsageError(f"agent {name!r} in {file}: not an object", advice="Its shape: {command, args}.")
-    return _checked({**cast("dict[str, object]", fields), "name": name}, str(file))
+    return checked_spec({**cast("dict[str, object]", fields), "name": name}, str(file))
 
 
 def not_found(spec: AgentSpec, error: AgentNotFound) -> AgentNotFound:
@@ -253,13 +208,3 @@ def not_found(spec: AgentSpec, error: AgentNotFound) -> AgentNotFound:
     if not spec.install:
         return error
     return AgentNotFound(error.message, advice=f"Install it with: {spec.install}. {error.advice}")
-
-
-def _checked(fields: dict[str, object], where: str) -> AgentSpec:
-    try:
-        return AgentSpec.model_validate(fields)
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise UsageError(
-            f"agent {fields['name']!r} in {where}: {problems}", advice="Mend the named field."
-        ) from error

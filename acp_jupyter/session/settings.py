@@ -1,31 +1,66 @@
-"""What a user has set for every turn, in the environment: ``ACP_JUPYTER_POLICY`` and ``ACP_JUPYTER_ASK``."""
+"""What a user has set, once for all turns: in the environment, in the user's file, and in the project's.
+
+The nearest wins: what a call or a magic says, then the environment (``ACP_JUPYTER_POLICY``...), then the
+user's ``settings.json``, then ``[tool.acp-jupyter]`` of the project's ``pyproject.toml``, then the default. A
+project's file is written by whoever wrote the project, so it can choose among the user's agents and make the
+policy stricter, and nothing else; a stricter policy there counts over the environment and the user's file.
+"""
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
-from typing import Literal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from acp_jupyter.errors import UsageError
 from acp_jupyter.session.policy import check_policy
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
 PREFIX = "ACP_JUPYTER_"
+REGISTRY = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
+
+# The strictest first.
+STRICTNESS = ("reject", "ask", "read", "edits", "allow-once-all")
+_PROJECT_KEYS = ("agent", "policy")
 
 Ask = Literal["auto", "buttons", "text"]
+Save = Literal["full", "bounded", "text", "none"]
 
 
 class Settings(BaseModel):
-    """The settings of this process.
+    """The settings that are in force.
 
-    ``policy`` answers the permission requests of turns that name none. ``ask`` says where a person is asked:
-    ``buttons`` on the card, ``text`` by ``input()``, ``auto`` on the card where one works.
+    ``agent`` is used where none is named. ``policy`` answers the permission requests of turns that name none.
+    ``ask`` says where a person is asked: ``buttons`` on the card, ``text`` by ``input()``, ``auto`` on the
+    card where one works. ``ask_client_requests`` asks before an agent has us write a file or run a command
+    that no approved call covers. ``save`` says how much of a turn the notebook keeps, ``save_limit`` how many
+    bytes of each value. ``secret_patterns`` are further names of files that hold secrets, ``redact`` further
+    names of variables. ``start_timeout_s`` is how long an agent may take for each answer while it starts.
+    ``registry`` is where the public list of agents is.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
+    agent: str | None = Field(default=None, min_length=1)
     policy: str = "ask"
     ask: Ask = "auto"
+    ask_client_requests: bool = False
+    save: Save = "bounded"
+    save_limit: int = Field(default=64_000, gt=0)
+    secret_patterns: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
+    start_timeout_s: float = Field(default=120.0, gt=0, allow_inf_nan=False)
+    registry: str = REGISTRY
+
+    _by: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @field_validator("policy")
     @classmethod
@@ -35,19 +70,212 @@ class Settings(BaseModel):
         except UsageError as error:
             raise ValueError(str(error)) from None
 
+    def placed(self, places: Mapping[str, str]) -> Settings:
+        """Note where each value is from, and return the settings."""
+        self._by.update(places)
+        return self
 
-def settings() -> Settings:
+    def by(self, name: str) -> str:
+        """Where the value of a setting is from: a variable, a file, ``the call``; empty for a default."""
+        return self._by.get(name, "")
+
+    def described(self, name: str) -> str:
+        """The value of a setting with where it is from: ``ask, by pyproject.toml``."""
+        value, by = getattr(self, name), self.by(name)
+        return f"{value}, by {Path(by).name}" if by else str(value)
+
+
+class _Layer(NamedTuple):
+    """Settings from one place; ``names`` are what the place calls them, where that is not their own name."""
+
+    where: str
+    values: Mapping[str, Any]
+    names: Mapping[str, str] = {}
+
+
+def settings(
+    directory: str | Path | None = None,
+    *,
+    call: Mapping[str, Any] | None = None,
+    option: Mapping[str, Any] | None = None,
+) -> Settings:
     """Read the settings as they are now.
 
+    Args:
+        directory: Where the project's file is looked for, and above; by default where the kernel is.
+        call: What a call says; ``None`` as a value says nothing.
+        option: What a magic says, likewise.
+
     Raises:
-        UsageError: A variable holds what it cannot; the message names it.
+        UsageError: A setting is unknown, or holds what it cannot; the message names it and its place.
     """
-    names = {name: PREFIX + name.upper() for name in Settings.model_fields}
-    given = {name: os.environ[variable] for name, variable in names.items() if os.environ.get(variable)}
+    said = [_checked(_Layer("the call", _given(call))), _checked(_Layer("the magic", _given(option)))]
+    standing = [_checked(layer) for layer in (_environment(), _user_file())]
+    project = _project_file(Path(directory) if directory is not None else _here())
+    merged = _merged([*said, *_with_project(standing, project)])
+    found = Settings.model_validate({name: layer.values[name] for name, layer in merged.items()})
+    return found.placed({name: layer.names.get(name, layer.where) for name, layer in merged.items()})
+
+
+def user_file() -> Path:
+    """Return the user's file, whether it exists or not."""
+    return platformdirs.user_config_path("acp-jupyter") / "settings.json"
+
+
+def _given(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in (values or {}).items() if value is not None}
+
+
+def _merged(layers: list[_Layer]) -> dict[str, _Layer]:
+    """Which layer each setting is from: the first that has it."""
+    return {name: layer for layer in reversed(layers) for name in layer.values}
+
+
+def _with_project(standing: list[_Layer], project: _Layer) -> list[_Layer]:
+    """Lay the project's file below the user's own places, but its policy above them where it is stricter."""
+    policies = [layer.values["policy"] for layer in standing if "policy" in layer.values]
+    own = policies[0] if policies else Settings.model_fields["policy"].default
+    policy = project.values.get("policy", own)
+    rest = _Layer(project.where, {name: project.values[name] for name in project.values if name != "policy"})
+    if STRICTNESS.index(policy) >= STRICTNESS.index(own):
+        return [*standing, rest]
+    return [_Layer(project.where, {"policy": policy}), *standing, rest]
+
+
+# --- the places
+
+
+def _environment() -> _Layer:
+    variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
+    names = {name.removeprefix(PREFIX).lower(): name for name in variables}
+    return _Layer(
+        "the environment", {key: _parsed(key, variables[name]) for key, name in names.items()}, names
+    )
+
+
+def _parsed(key: str, text: str) -> Any:
+    """A list is written with commas."""
+    if key in Settings.model_fields and isinstance(Settings.model_fields[key].default, tuple):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text
+
+
+def _user_file() -> _Layer:
+    file = user_file()
     try:
-        return Settings.model_validate(given)
-    except ValidationError as error:
-        problems = "; ".join(f"{names[str(one['loc'][0])]}: {one['msg']}" for one in error.errors())
+        table = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return _Layer(str(file), {})
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"cannot read {file}: {error}", advice="Mend the file, or remove it.") from error
+    if not isinstance(table, dict):
+        raise UsageError(f"{file} is not an object", advice='Its shape: {"policy": "ask"}.')
+    return _Layer(str(file), cast("dict[str, Any]", table))
+
+
+def _project_file(directory: Path) -> _Layer:
+    """Read the nearest one that says something about us.
+
+    Raises:
+        UsageError: It says more than a project may, or something wrong.
+    """
+    for file in _above(directory):
+        table = _table(file)
+        if table is None:
+            continue
+        layer = _Layer(str(file), table)
+        if more := [name for name in table if name in Settings.model_fields and name not in _PROJECT_KEYS]:
+            raise UsageError(
+                f"{', '.join(more)} in [tool.acp-jupyter] of {file}: a project's file may only choose the "
+                "agent and make the policy stricter",
+                advice=f"Remove it there; your own settings are in {user_file()}.",
+            )
+        if table.get("policy") == STRICTNESS[-1]:
+            raise UsageError(
+                f"policy in [tool.acp-jupyter] of {file}: a project's file can only make it stricter, and "
+                f"{STRICTNESS[-1]} is stricter than none",
+                advice="Remove it there.",
+            )
+        return _checked(layer, among=_PROJECT_KEYS)
+    return _Layer("", {})
+
+
+def _above(directory: Path) -> Iterator[Path]:
+    directory = Path(os.path.abspath(directory))  # noqa: PTH100  # no link is followed: the project is where one is
+    return (folder / "pyproject.toml" for folder in (directory, *directory.parents))
+
+
+def _table(file: Path) -> dict[str, Any] | None:
+    """Our table in a project's file; ``None`` where the file, or the table in it, is missing."""
+    try:
+        data = file.read_bytes()
+    except OSError:  # there is none, or it is somebody else's
+        return None
+    if b"acp-jupyter" not in data:  # also cheap: it is read for every turn
+        return None
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415  # few projects have a table for us
+    else:
+        import tomli as tomllib  # noqa: PLC0415  # as above
+    try:
+        tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
+    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError are ones
+        raise UsageError(f"cannot read {file}: {error}", advice="Mend the file.") from error
+    table = cast("dict[str, Any]", tool).get("acp-jupyter") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise UsageError(f"tool.acp-jupyter in {file} is not a table", advice="Its head: [tool.acp-jupyter].")
+    return cast("dict[str, Any] | None", table)
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # the directory is gone: no project is there
+        return Path(os.path.abspath(os.sep))  # noqa: PTH100  # the root, on any system
+
+
+# --- checking
+
+
+def _checked(layer: _Layer, *, among: tuple[str, ...] | None = None) -> _Layer:
+    """Return the layer with the values as the model has them.
+
+    Args:
+        layer: As it was read.
+        among: The settings that may be there; by default all of them.
+
+    Raises:
+        UsageError: Something in it is wrong; the message names its key and its place.
+    """
+    known = among or tuple(Settings.model_fields)
+    for key in layer.values:
+        if key not in known:
+            close = difflib.get_close_matches(key.lower(), known, n=1)
+            raise UsageError(
+                f"unknown setting {layer.names.get(key, key)} in {layer.where}"
+                + (f"; did you mean {_as_there(close[0], layer)}?" if close else ""),
+                advice=f"The settings: {', '.join(known)}.",
+            )
+    try:
+        if layer.names:  # variables: text, which is read as what it is to be
+            found = Settings.model_validate(layer.values)
+        else:
+            found = Settings.model_validate_json(json.dumps(dict(layer.values), default=str), strict=True)
+    except (ValidationError, ValueError) as error:
         raise UsageError(
-            f"the environment holds a wrong setting: {problems}", advice="Correct the variable, or unset it."
+            f"a wrong setting in {layer.where}: {_problems(error, layer)}", advice="Correct it, or remove it."
         ) from None
+    return _Layer(layer.where, {name: getattr(found, name) for name in layer.values}, layer.names)
+
+
+def _as_there(key: str, layer: _Layer) -> str:
+    return PREFIX + key.upper() if layer.names else key
+
+
+def _problems(error: ValueError, layer: _Layer) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    return "; ".join(
+        f"{layer.names.get(str(one['loc'][0]), '.'.join(map(str, one['loc'])))}: {one['msg']}"
+        for one in error.errors()
+    )
