@@ -100,6 +100,8 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
 
 
 def _view(run: TurnRun, *, in_kernel: bool, quiet: bool) -> _View:
+    if in_kernel and not _in_a_cell():
+        return _Hidden()
     if quiet:
         return _Quiet(run, rich=in_kernel)
     return Card(run) if in_kernel else _Terminal(run)
@@ -130,6 +132,30 @@ def _ask_by_text(run: TurnRun) -> None:
     for pending in run.session.pending:
         if not ask(run, pending):
             run.session.reject_unasked(pending.key)
+
+
+def _in_a_cell() -> bool:
+    """Whether a display has a cell to go to: in a thread, ipykernel 7.0 knows of none."""
+    try:
+        get_ipython().get_parent()  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue, reportUnknownMemberType]  # a kernel's shell has it
+    except LookupError:
+        return False
+    return True
+
+
+class _Hidden:
+    """Shows nothing."""
+
+    unattended = True
+
+    def open(self) -> None:
+        """Nowhere."""
+
+    def flush(self) -> None:
+        """Nowhere."""
+
+    def finish(self) -> None:
+        """Nowhere."""
 
 
 class _Quiet:
