@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.sessions import sessions
-from acp_jupyter.magics.listing import agents_text, status_text
+from acp_jupyter.magics.listing import agents_text, status_text, taken_text
 from acp_jupyter.magics.parser import HelpShown, line_parser, split
 
 if TYPE_CHECKING:
@@ -55,8 +55,21 @@ def _status(_options: argparse.Namespace) -> str:
     return agents_text(sessions()) if sessions().current is None else status_text(_session())
 
 
-def _agents(_options: argparse.Namespace) -> str:
-    return agents_text(sessions())
+def _agents(options: argparse.Namespace) -> str:
+    agents, source = sessions().agents, options.file or options.registry
+    if options.file is not None:
+        found = agents.find_file(options.file)
+    elif options.registry is not None:
+        found = agents.find_registry(source or None)
+    elif options.take or options.save:
+        raise UsageError("--take and --save need --from or --registry", advice="%acp agents --from FILE")
+    else:
+        return agents_text(sessions())
+    # a file of the user's own is taken over whole; of the public list, what is named
+    named = found.only(options.take) if options.take or options.file is None else found
+    return taken_text(
+        found, agents.take(named.specs, save=options.save), agents.file if options.save else None
+    )
 
 
 def _use(options: argparse.Namespace) -> str:

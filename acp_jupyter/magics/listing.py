@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from acp_jupyter.session.settings import settings
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_jupyter.session.agent_files import Found
+    from acp_jupyter.session.agent_spec import AgentSpec
     from acp_jupyter.session.session import Session
     from acp_jupyter.session.sessions import Sessions
 
@@ -30,6 +36,19 @@ def agents_text(sessions: Sessions) -> str:
     return "\n".join([*lines, "start one with its name: %%acp demo"])
 
 
+def taken_text(found: Found, taken: list[AgentSpec], saved_in: Path | None) -> str:
+    """Return what was found in a file or a registry, and what of it is known now."""
+    names = {spec.name for spec in taken}
+    lines = [
+        f" {'+' if spec.name in names else ' '} {spec.name:20} {_command(spec.command, spec.args)}"
+        for spec in found.specs
+    ]
+    lines += [f"   left out: {why}" for why in found.left_out]
+    where = f", and saved in {saved_in}" if saved_in and taken else ""
+    lines.append(f"{len(taken)} of {len(found.specs)} added (+){where}; one that was known keeps its place.")
+    return "\n".join(lines)
+
+
 def _command(command: str, args: tuple[str, ...]) -> str:
     return " ".join([os.path.basename(command), *args])  # noqa: PTH119  # a name, or a path of another system
 
@@ -44,7 +63,7 @@ def status_text(session: Session) -> str:
         f"session     {session.session_id or 'not started: the first prompt does it'}",
         f"directory   {where}",
         *(f"            {path}" for path in (roots.additional if roots else ())),
-        f"policy      {session.policy}",
+        f"policy      {_policy(session)}",
         f"turns       {len(session.turns)}{', one is running' if session.running else ''}",
         f"waiting     {len(session.pending)} permission requests",
     ]
@@ -54,6 +73,12 @@ def status_text(session: Session) -> str:
             "`%acp new` begins one there."
         )
     return "\n".join(lines)
+
+
+def _policy(session: Session) -> str:
+    """The policy, and where it is from where nobody in the notebook has set it."""
+    standing = settings(session.cwd)
+    return standing.described("policy") if session.policy == standing.policy else session.policy
 
 
 def _kernels_directory() -> str:

@@ -56,7 +56,21 @@ def line_parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=text.replace("%", "%%"), description=text)
 
     command("status", "the session: agent, process, directories, turns (also without a command)")
-    command("agents", "the agents that are known, and which are found here")
+    agents = command("agents", "the agents that are known, and which are found here; or add some from a file")
+    agents.add_argument(
+        "--from", dest="file", metavar="FILE", help="take over the agents in another client's settings (JSON)"
+    )
+    agents.add_argument(
+        "--registry",
+        nargs="?",
+        const="",
+        metavar="FILE_OR_URL",
+        help="list the public registry's; by default it is fetched from the address in the settings",
+    )
+    agents.add_argument("--take", metavar="NAME", action="append", default=[], help="add this one of them")
+    agents.add_argument(
+        "--save", action="store_true", help="for later kernels too, in the user's agents file"
+    )
     command("use", "make an agent the current one").add_argument("name", metavar="NAME")
     add = command("add", "make an agent known: %acp add NAME -- COMMAND ARG...")
     add.add_argument("name", metavar="NAME")

@@ -5,6 +5,7 @@ The registry's shape: https://github.com/agentclientprotocol/registry/blob/main/
 
 from __future__ import annotations
 
+import difflib
 import json
 import platform
 import re
@@ -39,6 +40,20 @@ class Found(NamedTuple):
 
     specs: list[AgentSpec]
     left_out: list[str]
+
+    def only(self, names: list[str]) -> Found:
+        """Return these of them.
+
+        Raises:
+            UsageError: One is not among them.
+        """
+        there = [spec.name for spec in self.specs]
+        for name in names:
+            if name not in there:
+                close = difflib.get_close_matches(name.lower(), there, n=1)
+                hint = f"; did you mean {close[0]}?" if close else ""
+                raise UsageError(f"no agent {name!r} was found{hint}", advice=f"Found: {', '.join(there)}.")
+        return Found([spec for spec in self.specs if spec.name in names], self.left_out)
 
 
 def read_agents(file: Path) -> Found:

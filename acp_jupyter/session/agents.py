@@ -97,7 +97,10 @@ class Agents:
         Raises:
             UsageError: The file cannot be read, or none in it can be used; the message says why.
         """
-        return _whole(read_agents(Path(path)), str(path))
+        found = self.find_file(path)
+        if not found.specs:
+            raise UsageError(f"no agent in {path} can be used: {'; '.join(found.left_out)}")
+        return found.specs
 
     def read_registry(self, source: str | Path | None = None) -> list[AgentSpec]:
         """Return those of a registry that can be started here.
@@ -109,7 +112,15 @@ class Agents:
         Raises:
             UsageError: It cannot be read, or is no registry.
         """
-        return read_registry(str(source or settings().registry)).specs
+        return self.find_registry(source).specs
+
+    def find_file(self, path: str | Path) -> Found:
+        """As `read_file`, with what was left out of it and why."""
+        return read_agents(Path(path))
+
+    def find_registry(self, source: str | Path | None = None) -> Found:
+        """As `read_registry`, with what was left out of it and why."""
+        return read_registry(str(source or settings().registry))
 
     def take(self, specs: Iterable[AgentSpec], *, save: bool = False) -> list[AgentSpec]:
         """Make agents known to this kernel, and with ``save`` to later ones; a known one keeps its place.
@@ -189,12 +200,6 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"{file} is not an object of objects", advice="Its shape: {name: {command, args}}.")
     return cast("dict[str, Any]", table)
-
-
-def _whole(found: Found, where: str) -> list[AgentSpec]:
-    if not found.specs:
-        raise UsageError(f"no agent in {where} can be used: {'; '.join(found.left_out)}")
-    return found.specs
 
 
 def _of_file(name: str, fields: Any, file: Path) -> AgentSpec:

@@ -48,13 +48,14 @@ class AgentProcess:
         self._look()
 
     @classmethod
-    async def spawn(
+    async def spawn(  # noqa: PLR0913  # all but the command are named at the call
         cls,
         command: str,
         args: Sequence[str],
         *,
         cwd: str,
         env: Mapping[str, str] | None = None,
+        inherit: bool = True,
         watcher: Watcher | None = None,
     ) -> AgentProcess:
         """Start an agent.
@@ -63,7 +64,8 @@ class AgentProcess:
             command: A name to look for on PATH, or a path, relative to ``cwd``.
             args: Its arguments; no shell reads them.
             cwd: Its working directory.
-            env: Variables to set over our own environment; its PATH is the one searched.
+            env: Variables to set; the PATH among them is the one searched.
+            inherit: Whether they are set over our own environment, or are all that it gets.
             watcher: Told of the process, so that it dies with us.
 
         Raises:
@@ -71,7 +73,7 @@ class AgentProcess:
             AgentStartFailed: It cannot be run.
             UsageError: ``cwd`` is no directory.
         """
-        environment = merged_environment(env)
+        environment = merged_environment(env, inherit=inherit)
         program = find_command(command, cwd, environment)
         try:
             transport, pipes = await asyncio.get_running_loop().subprocess_exec(
@@ -201,10 +203,10 @@ class AgentProcess:
         return cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
 
 
-def merged_environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
-    """Lay overrides over our own environment; names are case-blind on Windows."""
+def merged_environment(overrides: Mapping[str, str] | None, *, inherit: bool = True) -> dict[str, str]:
+    """Lay overrides over our own environment, or over none; names are case-blind on Windows."""
     names = {name.upper() if _WINDOWS else name: value for name, value in (overrides or {}).items()}
-    return {**os.environ, **names}
+    return {**os.environ, **names} if inherit else names
 
 
 def find_command(command: str, cwd: str, environment: Mapping[str, str], *, windows: bool = _WINDOWS) -> str:
