@@ -184,11 +184,11 @@ def _project_file(directory: Path) -> _Layer:
         if table is None:
             continue
         layer = _Layer(str(file), table)
-        if more := [name for name in table if name in Settings.model_fields and name not in _PROJECT_KEYS]:
+        if more := [name for name in table if name not in _PROJECT_KEYS]:
             raise UsageError(
-                f"{', '.join(more)} in [tool.acp-jupyter] of {file}: a project's file may only choose the "
-                "agent and make the policy stricter",
-                advice=f"Remove it there; your own settings are in {user_file()}.",
+                f"{', '.join(map(repr, more))} in [tool.acp-jupyter] of {file}: a project's file may only "
+                "choose the agent and make the policy stricter",
+                advice=f"It can set agent and policy; your own settings are in {user_file()}.",
             )
         if table.get("policy") == STRICTNESS[-1]:
             raise UsageError(
@@ -196,7 +196,7 @@ def _project_file(directory: Path) -> _Layer:
                 f"{STRICTNESS[-1]} is stricter than none",
                 advice="Remove it there.",
             )
-        return _checked(layer, among=_PROJECT_KEYS)
+        return _checked(layer)
     return _Layer("", {})
 
 
@@ -237,17 +237,13 @@ def _here() -> Path:
 # --- checking
 
 
-def _checked(layer: _Layer, *, among: tuple[str, ...] | None = None) -> _Layer:
+def _checked(layer: _Layer) -> _Layer:
     """Return the layer with the values as the model has them.
-
-    Args:
-        layer: As it was read.
-        among: The settings that may be there; by default all of them.
 
     Raises:
         UsageError: Something in it is wrong; the message names its key and its place.
     """
-    known = among or tuple(Settings.model_fields)
+    known = tuple(Settings.model_fields)
     for key in layer.values:
         if key not in known:
             close = difflib.get_close_matches(key.lower(), known, n=1)
@@ -260,7 +256,9 @@ def _checked(layer: _Layer, *, among: tuple[str, ...] | None = None) -> _Layer:
         if layer.names:  # variables: text, which is read as what it is to be
             found = Settings.model_validate(layer.values)
         else:
-            found = Settings.model_validate_json(json.dumps(dict(layer.values), default=str), strict=True)
+            # a date of TOML's is none of the types here, and must not pass for a text
+            text = json.dumps(dict(layer.values), default=lambda value: [str(value)])
+            found = Settings.model_validate_json(text, strict=True)
     except (ValidationError, ValueError) as error:
         raise UsageError(
             f"a wrong setting in {layer.where}: {_problems(error, layer)}", advice="Correct it, or remove it."
