@@ -47,6 +47,7 @@ class Card:
         self._widget: CardWidget | None = None
         self._opened_at = 0.0
         self._ready = False
+        self._shown = False
         self._cleared = False
         self._finished = False
         self._due = False
@@ -61,7 +62,7 @@ class Card:
         if front_end().may_draw:
             self._make_widget()
         self._opened_at = time.monotonic()
-        self._publish(update=False)
+        self._publish()
 
     @property
     def unattended(self) -> bool:
@@ -88,11 +89,10 @@ class Card:
 
     def finish(self) -> None:
         """Replace what was live by the saved card, in place."""
-        if self._opened_at == 0.0:  # it was interrupted before it could open
-            return
         self._tell()
         self._finished = True
-        self._publish(update=not self._cleared)
+        self._shown = self._shown and not self._cleared
+        self._publish()
         self._retire()
 
     def _make_widget(self) -> None:
@@ -116,9 +116,9 @@ class Card:
 
     def _show_again(self) -> None:
         """The output was cleared, or its cell deleted: show it anew, and see whether it answers."""
-        self._cleared = self._ready = False
+        self._cleared = self._ready = self._shown = False
         self._opened_at = time.monotonic()
-        self._publish(update=False)
+        self._publish()
 
     def _tell(self) -> None:
         if self._widget is None or not self._ready:
@@ -128,14 +128,15 @@ class Card:
         if message is not None:
             self._widget.tell(message)
 
-    def _publish(self, *, update: bool = True) -> None:
+    def _publish(self) -> None:
         begun = time.monotonic()
         self._due = self._urgent = False
         with self._session.lock:
             bundle = saved_bundle(self._turn)
         if self._widget is not None and not self._finished:
             bundle = {**widget_view(self._widget.model_id), **bundle}
-        publish_display_data(bundle, transient={"display_id": self._display_id}, update=update)
+        publish_display_data(bundle, transient={"display_id": self._display_id}, update=self._shown)
+        self._shown = True
         now = time.monotonic()
         self._next_urgent = now + _PUBLISH_SHARE * (now - begun)
         self._next_publish = max(self._next_urgent, now + _PUBLISH_S)

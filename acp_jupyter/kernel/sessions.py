@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from acp_jupyter.kernel.notebook import notebook_path
 from acp_jupyter.kernel.show import show
 from acp_jupyter.session.sessions import Sessions
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 @cache
 def sessions() -> Sessions:
     """Return the one `Sessions` of this process; nothing starts before the first prompt."""
-    return Sessions(present=show)
+    return Sessions(present=show, notebook=notebook_path)
 
 
 def get_session(agent: str | None = None) -> Session:

@@ -189,6 +189,7 @@ class _Terminal:
 
     def __init__(self, run: TurnRun) -> None:
         from acp_jupyter.views.console import Console
+
         self._console = Console(run.turn)
         self._lock = run.session.lock
 

@@ -11,6 +11,7 @@ from acp_jupyter.kernel.sessions import sessions
 from acp_jupyter.kernel.show import show
 from acp_jupyter.magics.listing import agents_text
 from acp_jupyter.magics.parser import HelpShown, cell_parser, split
+from acp_jupyter.session.choices import Choices
 from acp_jupyter.views import words
 
 if TYPE_CHECKING:
@@ -48,11 +49,14 @@ def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
 
 def _run(task: str, options: argparse.Namespace) -> Turn:
     session = sessions().get(options.agent)
+    if options.new:
+        session.new()
     if options.cwd is not None or options.add_dir:
         session.set_roots(options.cwd, options.add_dir)
     # Somebody can be asked from before the first request on: a fast agent asks at once.
     with session.attended():
-        run = session.start(task, policy=options.approve, timeout_s=options.timeout)
+        choices = Choices(options.mode, options.model, dict(options.set))
+        run = session.start(task, policy=options.approve, timeout_s=options.timeout, choices=choices)
         turn = show(run, quiet=options.quiet)
     if options.quiet and turn.policy == "allow-once-all":
         _warn("without asking: the policy allow-once-all allowed whatever the agent asked for")

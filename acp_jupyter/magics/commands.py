@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.magics import on_sessions
+from acp_jupyter.magics.doctor import doctor
 from acp_jupyter.magics.listing import agents_text, status_text, taken_text
+from acp_jupyter.magics.on_mcp import mcp
 from acp_jupyter.magics.parser import HelpShown, line_parser, split
 
 if TYPE_CHECKING:
@@ -225,4 +228,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
     "inspect": _inspect,
     "log": _log,
     "stderr": _stderr,
+    "mcp": mcp,
+    "doctor": doctor,
+    **on_sessions.COMMANDS,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable
 from typing import NoReturn, cast
 
 from acp_jupyter.errors import UsageError
@@ -25,6 +26,9 @@ class _Parser(argparse.ArgumentParser):
         raise HelpShown(message or "")
 
 
+_Command = Callable[[str, str], argparse.ArgumentParser]
+
+
 class HelpShown(Exception):
     """``--help`` was given."""
 
@@ -41,6 +45,17 @@ def cell_parser() -> argparse.ArgumentParser:
     add("--cwd", metavar="DIR", help="working directory; by default the kernel's when the session starts")
     add("--add-dir", metavar="DIR", action="append", default=[], help="a further directory (repeatable)")
     add("--approve", metavar="POLICY", help=_POLICY_HELP)
+    add("--new", action="store_true", help="begin the session afresh first")
+    add("--mode", metavar="MODE", help="set the agent's mode before the prompt; it stays set")
+    add("--model", metavar="MODEL", help="set the agent's model before the prompt; it stays set")
+    add(
+        "--set",
+        metavar="ID=VALUE",
+        action="append",
+        default=[],
+        type=pair,
+        help="set another of the agent's options before the prompt (repeatable)",
+    )
     add("--timeout", metavar="S", type=seconds, help="cancel the turn after S seconds")
     add("--check", action="store_true", help="raise unless the turn ends by itself with nothing rejected")
     return parser
@@ -55,6 +70,19 @@ def line_parser() -> argparse.ArgumentParser:
         # argparse fills in the one and takes the other as it stands
         return commands.add_parser(name, help=text.replace("%", "%%"), description=text)
 
+    for add_to in (
+        _about_agents,
+        _about_the_process,
+        _about_sessions,
+        _about_choices,
+        _about_requests,
+        _about_the_wire,
+    ):
+        add_to(command)
+    return parser
+
+
+def _about_agents(command: _Command) -> None:
     command("status", "the session: agent, process, directories, turns (also without a command)")
     agents = command("agents", "the agents that are known, and which are found here; or add some from a file")
     agents.add_argument(
@@ -84,9 +112,66 @@ def line_parser() -> argparse.ArgumentParser:
     add.add_argument("--save", action="store_true", help="for later kernels too, in the user's agents file")
     add.usage = "%(prog)s [-h] [--env NAME] [--save] NAME -- COMMAND ARG..."
     command("remove", "forget an agent that was added").add_argument("name", metavar="NAME")
+    doctor = command("doctor", "look at the whole set-up, and say what to mend")
+    doctor.add_argument("agent", nargs="?", metavar="AGENT", help="by default the current one")
+
+
+def _about_the_process(command: _Command) -> None:
     command("new", "begin the session afresh at the next prompt, in the kernel's directory by then")
     command("restart", "end the agent's process; the next prompt starts another")
     command("stop", "end the agent's process and all that it started")
+
+
+def _about_sessions(command: _Command) -> None:
+    listed = command("sessions", "the sessions that the agent remembers of this directory")
+    listed.add_argument("--all", action="store_true", help="of every directory")
+    for name, text in (
+        ("load", "go on with a session that the agent remembers, and show its history"),
+        ("resume", "go on with a session that the agent remembers, without its history"),
+        ("fork", "go on with a copy of a session"),
+    ):
+        again = command(name, text)
+        which = "the current one" if name == "fork" else "the one this notebook had"
+        again.add_argument("id", nargs="?", metavar="ID", help=f"its id; by default {which}")
+        again.add_argument(
+            "--cwd", metavar="DIR", help="its directory; by default the one it had, where that is known"
+        )
+    command("close", "let the agent close the session; the next prompt begins another")
+    command("delete", "let the agent forget a session").add_argument("id", metavar="ID")
+
+
+def _about_choices(command: _Command) -> None:
+    command("mode", "the agent's modes; with X, set it").add_argument("value", nargs="?", metavar="X")
+    command("model", "the agent's models; with X, set it").add_argument("value", nargs="?", metavar="X")
+    chosen = command("set", "the agent's options; with ID VALUE, set one")
+    chosen.add_argument("id", nargs="?", metavar="ID")
+    chosen.add_argument("value", nargs="?", metavar="VALUE")
+    command("commands", "the agent's slash commands; type one in the cell's body")
+    login = command("login", "log in to the agent, by one of the ways that it offers")
+    login.add_argument("method", nargs="?", metavar="METHOD")
+    login.add_argument(
+        "--done", action="store_true", help="you have logged in elsewhere: start the agent again"
+    )
+    command("logout", "log out of the agent")
+    servers = command("mcp", "MCP servers for the agent: add NAME -- COMMAND ARG..., list, remove NAME")
+    servers.add_argument("action", choices=("add", "list", "remove"), nargs="?", default="list")
+    servers.add_argument("name", nargs="?", metavar="NAME")
+    servers.add_argument("--url", metavar="URL", help="a server over http")
+    servers.add_argument("--sse", action="store_true", help="over server-sent events instead")
+    servers.add_argument(
+        "--header",
+        metavar="NAME=VARIABLE",
+        action="append",
+        default=[],
+        help="a header, from a variable of the environment",
+    )
+    servers.add_argument(
+        "--env", metavar="NAME", action="append", default=[], help="a variable to hand on (its name only)"
+    )
+    servers.add_argument("--from", dest="file", metavar="FILE", help="take over those of a .mcp.json")
+
+
+def _about_requests(command: _Command) -> None:
     command("cancel", "cancel the running turn (cannot help while a cell blocks)")
     command("pending", "the permission requests that wait (cannot help while a cell blocks)")
     approve = command(
@@ -107,6 +192,9 @@ def line_parser() -> argparse.ArgumentParser:
         metavar="WAY",
         help="buttons; text, where clicks never arrive; auto (the card where one works)",
     )
+
+
+def _about_the_wire(command: _Command) -> None:
     inspect = command("inspect", "raw input and output of a tool call")
     inspect.add_argument(
         "call", nargs="?", metavar="TURN.CALL", help="such as 2.1, from 1; by default all of the last turn"
@@ -114,7 +202,6 @@ def line_parser() -> argparse.ArgumentParser:
     log = command("log", "the latest messages on the wire, both ways")
     log.add_argument("count", nargs="?", type=int, default=40, metavar="N")
     command("stderr", "the last lines of the agent's error output")
-    return parser
 
 
 def commands() -> list[str]:
@@ -158,6 +245,14 @@ def line_help() -> str:
     parser = line_parser()
     parts = [parser.format_help(), *(sub.format_help() for sub in _subparsers(parser).values())]
     return "\n".join(parts)
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Read ``ID=VALUE``."""
+    name, found, value = text.partition("=")
+    if not found or not name:
+        raise argparse.ArgumentTypeError(f"{text} is not ID=VALUE")
+    return name, value
 
 
 def seconds(text: str) -> float:

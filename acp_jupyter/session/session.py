@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_jupyter import errors
 from acp_jupyter.model.tool_call import ToolCalls
-from acp_jupyter.model.turn import Turn
+from acp_jupyter.model.turn import AgentInfo, Turn
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.conversation import Conversation
 from acp_jupyter.session.permissions import PendingPermission
@@ -427,6 +427,11 @@ class Session:
         """What the agent said it can do; empty while it does not run."""
         link = self._conversation.agent.link
         return link.connection.agent_capabilities if link else {}
+
+    @property
+    def agent_info(self) -> AgentInfo:
+        """What the agent has told of itself: title and version."""
+        return self._conversation.agent.info
 
     @property
     def auth_methods(self) -> list[dict[str, Any]]:

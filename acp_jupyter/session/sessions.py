@@ -97,7 +97,15 @@ class Sessions:
 
     def remembered(self, agent: str) -> Remembered | None:
         """Return the session that this notebook last had with an agent, in this kernel or an earlier one."""
-        return self.memory.find(self._notebook() or _here(), agent)
+        return self.memory.find(self._notebook() or self.here(), agent)
+
+    @staticmethod
+    def here() -> str:
+        """Return the kernel's directory; empty where it is gone."""
+        try:
+            return os.getcwd()  # noqa: PTH109  # as the session's roots have it
+        except FileNotFoundError:
+            return ""
 
     def _keep(self, agent: str, session: Remembered) -> None:
         place = self._notebook() or session.cwd
@@ -126,11 +134,3 @@ class Sessions:
             self.stop_all()
         finally:
             self.loop.close()
-
-
-def _here() -> str:
-    """The kernel's directory; where it is gone, nothing is remembered of it."""
-    try:
-        return os.getcwd()  # noqa: PTH109  # as the session's roots have it
-    except FileNotFoundError:
-        return ""

@@ -63,6 +63,17 @@ def turn_html(turn: Turn) -> str:
     return element("div", _head(turn) + body + foot, f"{BOX};overflow:hidden", "acp-turn")
 
 
+def history_html(turns: list[Turn]) -> str:
+    """Return turns that an agent told from its memory, each folded."""
+    return "".join(fold(_question(turn), turn_html(turn)) for turn in turns)
+
+
+def _question(turn: Turn) -> str:
+    asked = next((item for item in turn.items if isinstance(item, Message) and item.role == "user"), None)
+    first = "" if asked is None else str(asked.text).strip().partition("\n")[0]
+    return f"{turn.number}. {text(words.cut(first, 120))}"
+
+
 # --- the turn as a whole
 
 

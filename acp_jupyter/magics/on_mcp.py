@@ -1,0 +1,67 @@
+"""``%acp mcp``: the MCP servers that the session's agent is to use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_jupyter.errors import UsageError
+from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.session.mcp import read_servers, remote_server, stdio_server, variables
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def mcp(options: argparse.Namespace) -> str:
+    """Add, list or remove servers; they count from the next session on."""
+    session = sessions().get()
+    servers = session.mcp_servers
+    if options.action == "list":
+        return "\n".join(map(_line, servers)) or "No MCP server is set."
+    if options.action == "remove":
+        kept = [server for server in servers if server["name"] != options.name]
+        if len(kept) == len(servers):
+            raise UsageError(f"no MCP server is called {options.name!r}", advice="See `%acp mcp list`.")
+        servers[:] = kept
+        return f"{options.name} is removed, {_when(session)}."
+    added = _added(options)
+    names = {server["name"] for server in added}
+    servers[:] = [server for server in servers if server["name"] not in names] + added
+    return f"{', '.join(sorted(names)) or 'Nothing'} is added, {_when(session)}."
+
+
+def _added(options: argparse.Namespace) -> list[dict[str, Any]]:
+    if options.file is not None:
+        return read_servers(options.file)
+    if options.name is None:
+        raise UsageError(
+            "the server needs a name", advice="%acp mcp add NAME -- COMMAND ARG..., or --url URL"
+        )
+    values = variables(options.env)
+    if options.url is not None:
+        headers = dict(pair.partition("=")[::2] for pair in options.header)
+        looked_up = {name: variables([variable])[variable] for name, variable in headers.items()}
+        return [remote_server(options.name, options.url, "sse" if options.sse else "http", looked_up)]
+    if not options.argv:
+        raise UsageError("no command was given", advice="%acp mcp add NAME -- COMMAND ARG..., or --url URL")
+    command, *args = options.argv
+    return [stdio_server(options.name, command, args, values)]
+
+
+def _line(server: dict[str, Any]) -> str:
+    """Say what it is, and nothing that may be secret: headers and variables by name only."""
+    if "url" in server:
+        what = f"{server['type']} {server['url']}"
+        names = [header["name"] for header in server["headers"]]
+    else:
+        what = " ".join([server["command"], *server["args"]])
+        names = [variable["name"] for variable in server["env"]]
+    return f"{server['name']:16} {what}" + (f"  ({', '.join(names)})" if names else "")
+
+
+def _when(session: Any) -> str:
+    return (
+        "from the next session on (%acp new)"
+        if session.session_id is not None
+        else "from its first prompt on"
+    )

@@ -1,0 +1,218 @@
+"""The ``%acp`` commands about what an agent remembers, what it lets be chosen, and log-in."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import (
+    publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
+)
+
+from acp_jupyter.errors import UsageError
+from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.session.choices import offered
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.session import Session
+
+
+def _session() -> Session:
+    return sessions().get()
+
+
+# --- what the agent remembers
+
+
+def _sessions(options: argparse.Namespace) -> str:
+    session = _session()
+    listed = session.sessions(None if options.all else session.cwd or sessions().here())
+    lines = [_listed(one, session, where=options.all) for one in listed]
+    return (
+        "\n".join(lines)
+        or f"{session.name} remembers no session here; %acp sessions --all lists every directory's."
+    )
+
+
+def _listed(one: dict[str, Any], session: Session, *, where: bool) -> str:
+    mark = "*" if one.get("sessionId") == session.session_id else " "
+    words = [
+        str(one.get("updatedAt") or "").ljust(24),
+        one.get("title") or "",
+        one.get("cwd") if where else "",
+    ]
+    return "  ".join([f"{mark} {one.get('sessionId')}", *filter(None, words)]).rstrip()
+
+
+def _wanted(options: argparse.Namespace, session: Session) -> tuple[str, str | None]:
+    """Return the session's id and directory: that of the line, else the one this notebook had."""
+    remembered = sessions().remembered(session.name)
+    if options.id is not None:
+        same = remembered is not None and remembered.session_id == options.id
+        return options.id, options.cwd or (remembered.cwd if same and remembered else None)
+    if remembered is None:
+        raise UsageError(
+            f"this notebook had no session with {session.name} yet",
+            advice="Name one: %acp sessions lists them.",
+        )
+    return remembered.session_id, options.cwd or remembered.cwd
+
+
+def _load(options: argparse.Namespace) -> str:
+    session = _session()
+    history = session.load(*_wanted(options, session))
+    if not history:
+        return f"The session goes on: {session.session_id}. The agent told no history."
+    _show_history(history)
+    return (
+        f"The session goes on: {session.session_id}. Above is what the agent told of it; "
+        "get_session().history has it as turns."
+    )
+
+
+def _show_history(history: list[Turn]) -> None:
+    from acp_jupyter.views.html import history_html  # noqa: PLC0415  # only this command needs it
+    from acp_jupyter.views.text import turn_text  # noqa: PLC0415  # as above
+
+    text = "\n\n".join(map(turn_text, history))
+    publish_display_data({"text/html": history_html(history), "text/plain": text})
+
+
+def _resume(options: argparse.Namespace) -> str:
+    session = _session()
+    session.resume(*_wanted(options, session))
+    return f"The session goes on: {session.session_id}."
+
+
+def _fork(options: argparse.Namespace) -> str:
+    return f"A copy goes on: {_session().fork(options.id, options.cwd)}."
+
+
+def _close(_options: argparse.Namespace) -> str:
+    _session().close()
+    return "The session is closed; the next prompt begins another."
+
+
+def _delete(options: argparse.Namespace) -> str:
+    _session().delete(options.id)
+    return f"The agent has forgotten {options.id}."
+
+
+# --- what it lets be chosen
+
+
+def _mode(options: argparse.Namespace) -> str:
+    session = _session()
+    if options.value is not None:
+        session.choose(mode=options.value)
+    option = _of_category(session, "mode")
+    if option is not None:
+        return _option_text(option)
+    current = (session.mode or {}).get("id")
+    lines = [f"{'*' if one == current else ' '} {one:16} {name}" for one, name in session.modes.items()]
+    return "\n".join(lines) or _nothing(session, "modes")
+
+
+def _model(options: argparse.Namespace) -> str:
+    session = _session()
+    if options.value is not None:
+        session.choose(model=options.value)
+    option = _of_category(session, "model")
+    return _option_text(option) if option is not None else _nothing(session, "models")
+
+
+def _set(options: argparse.Namespace) -> str:
+    session = _session()
+    if options.id is not None and options.value is None:
+        raise UsageError("no value was given", advice="%acp set ID VALUE")
+    if options.id is not None:
+        session.choose(options={options.id: options.value})
+    return "\n".join(map(_option_text, session.options)) or _nothing(session, "options")
+
+
+def _commands(_options: argparse.Namespace) -> str:
+    session = _session()
+    lines = [f"/{one['name']:20} {one['description']}" for one in session.commands]
+    return "\n".join(lines) or _nothing(session, "commands")
+
+
+def _of_category(session: Session, category: str) -> dict[str, Any] | None:
+    return next((option for option in session.options if option.get("category") == category), None)
+
+
+def _option_text(option: dict[str, Any]) -> str:
+    current = option.get("currentValue")
+    values = offered(option) or {"True": "on", "False": "off"}
+    head = f"{option.get('name') or option.get('id')}  ({option.get('id')})"
+    return "\n".join(
+        [
+            head,
+            *(f"{'*' if value == str(current) else ' '} {value:16} {name}" for value, name in values.items()),
+        ]
+    )
+
+
+def _nothing(session: Session, what: str) -> str:
+    if session.session_id is None:
+        return f"{session.name} tells its {what} when its session has begun: with the first prompt."
+    return f"{session.name} offers no {what}."
+
+
+# --- log-in
+
+
+def _login(options: argparse.Namespace) -> str:
+    session = _session()
+    if options.done:
+        session.restart()
+        return "The next prompt starts the agent again, with the log-in that you have done."
+    methods = session.auth_methods
+    if options.method is None and len(methods) != 1:
+        listed = "\n".join(
+            f"  {one.get('id')}  {one.get('name') or ''}  {one.get('description') or ''}" for one in methods
+        )
+        return (
+            f"Choose one: %acp login METHOD\n{listed}"
+            if methods
+            else f"{session.name} offers no log-in; see its own documentation."
+        )
+    method = next((one for one in methods if options.method in {None, one.get("id")}), None)
+    if method is not None and method.get("type") == "terminal":
+        return _in_a_terminal(session, method)
+    session.login(options.method or str(methods[0].get("id")))
+    return "Logged in."
+
+
+def _in_a_terminal(session: Session, method: dict[str, Any]) -> str:
+    """The agent's own command with what the log-in adds: never a command of its descriptor's."""
+    env = method.get("env") or {}
+    words = [*(f"{name}={value}" for name, value in env.items()), session.spec.command, *session.spec.args]
+    line = shlex.join([*(["env"] if env else []), *words, *map(str, method.get("args") or [])])
+    return (
+        f"Run this in a terminal (in JupyterLab: File, New, Terminal), then: %acp login --done\n\n    {line}"
+    )
+
+
+def _logout(_options: argparse.Namespace) -> str:
+    _session().logout()
+    return "Logged out; the agent may ask for a log-in at the next prompt."
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
+    "sessions": _sessions,
+    "load": _load,
+    "resume": _resume,
+    "fork": _fork,
+    "close": _close,
+    "delete": _delete,
+    "mode": _mode,
+    "model": _model,
+    "set": _set,
+    "commands": _commands,
+    "login": _login,
+    "logout": _logout,
+}
