@@ -5,11 +5,10 @@ See https://agentclientprotocol.com/protocol/overview#client.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model import events
-from acp_jupyter.session import files
+from acp_jupyter.session.client_files import ClientFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,18 +21,21 @@ if TYPE_CHECKING:
 class ClientSide:
     """The `acp_jupyter.wire.v1.Client` of a session."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # one place makes it
         self,
         apply: Callable[[events.Event], None],
         broker: PermissionBroker,
         terminals: Terminals,
         roots: Callable[[], Roots],
         check_prompted: Callable[[], None],
+        *,
+        client_files: ClientFiles | None = None,
     ) -> None:
+        files = client_files or ClientFiles(roots, check_prompted)
         self._apply = apply
-        self._check_prompted = check_prompted
-        self._roots = roots
         self.request_permission = broker.ask
+        self.read_text_file = files.read_text_file
+        self.write_text_file = files.write_text_file
         self.create_terminal = terminals.create
         self.wait_for_terminal_exit = terminals.wait_for_exit
         self.kill_terminal = terminals.kill
@@ -43,15 +45,6 @@ class ClientSide:
     def session_update(self, session_id: str, update: dict[str, Any]) -> None:  # noqa: ARG002  # one session a connection: a child session's updates belong to this turn too
         """Apply an update, in the order of the wire."""
         self._apply(events.SessionUpdate(update))
-
-    async def read_text_file(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Read a file within the roots."""
-        return await asyncio.to_thread(files.read_text_file, params, self._roots())
-
-    async def write_text_file(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Write a file within the roots, while a prompt is under way."""
-        self._check_prompted()
-        return await asyncio.to_thread(files.write_text_file, params, self._roots())
 
     async def terminal_output(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return a terminal's output so far."""

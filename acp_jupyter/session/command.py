@@ -76,8 +76,8 @@ class Command(asyncio.SubprocessProtocol):
         """Take what it wrote, and let a flood wait."""
         self._received_bytes += len(data)
         self._kept += data
-        if len(self._kept) > 2 * CEILING_BYTES:
-            del self._kept[: len(self._kept) - CEILING_BYTES]
+        if len(self._kept) > 2 * self._limit + _FLOOD_BYTES:
+            del self._kept[: len(self._kept) - self._limit]
             self._cut = True
         self._tell(self._decoder.decode(data))
         if len(data) >= _FLOOD_BYTES:

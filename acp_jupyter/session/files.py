@@ -1,17 +1,22 @@
 """The client's ``fs/read_text_file`` and ``fs/write_text_file``, within the session's directories.
 
-See https://agentclientprotocol.com/protocol/file-system. A missing file is "not found", never an empty text.
+See https://agentclientprotocol.com/protocol/file-system. A missing file is "not found", never an empty text,
+and what could not be read as text is not written over either. Every refusal has its ``reason`` in the error's
+``data``: one of `REASONS`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import secrets
 import stat
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_jupyter.session import text_files
 from acp_jupyter.wire.answers import RequestError
 
 if TYPE_CHECKING:
@@ -19,16 +24,45 @@ if TYPE_CHECKING:
 
 LIMIT_BYTES = 32 * 1024 * 1024
 _INVALID, _NOT_FOUND = -32602, -32002
+# What the system itself makes up when it is read: the process's own secrets among it.
+_KERNELS_OWN = ("/proc", "/sys")
+
+REASONS = {
+    "not_absolute": "the path is not absolute",
+    "outside_roots": "its real path lies outside the session's directories",
+    "dangling_link": "a link that leads nowhere",
+    "not_found": "no such file (code -32002)",
+    "not_a_file": "a directory, pipe, device, socket, or one of the system's own files",
+    "too_large": "the file, or the text to write, is larger than 32 MiB",
+    "encoding": "neither UTF-8 nor UTF-16 with a byte-order mark",
+    "read_only": "the file is write-protected",
+    "hard_links": "the file has other names, which writing would part from it",
+    "owner": "the file belongs to another user or group, and would not any more",
+    "running_notebook": "the notebook that this session runs in",
+    "notebook": "the text is no valid notebook, and the name ends in .ipynb",
+    "changed": "the path leads elsewhere than it did when a person was asked",
+    "denied": "a person's yes was needed, and did not come",
+    "rejected": "this turn's latest answer about it was no",
+    "system": "the operating system refused",
+}
+
+
+def refusal(reason: str, message: str, *, code: int = _INVALID, **more: Any) -> RequestError:
+    """Return the error for one of the `REASONS`."""
+    return RequestError(code, message, {"reason": reason, **more})
 
 
 def read_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:
-    """Read ``params["path"]``, from its 1-based ``line`` on, at most ``limit`` lines.
+    r"""Read ``params["path"]``, from its 1-based ``line`` on, at most ``limit`` lines.
+
+    A line ends with ``\n``, which belongs to it. Line 0 is taken for line 1; beyond the end, and with limit
+    0, there is nothing.
 
     Raises:
-        RequestError: It is outside the roots, missing, no regular file, too large, or not UTF-8.
+        RequestError: It is outside the roots, missing, no regular file, too large, or not text.
     """
-    path = _within(params["path"], roots)
-    text = _decode(path, _read(path))
+    path = resolve(params["path"], roots)
+    text = _decoded(path, _read(path)).text
     line, limit = params.get("line"), params.get("limit")
     if line is None and limit is None:
         return {"content": text}
@@ -38,77 +72,173 @@ def read_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:
 
 
 def write_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:
-    """Write ``params["content"]`` as it is (UTF-8, line ends untouched), made with its folders if it is new.
+    """Write ``params["content"]``, its line ends untouched; a new file is made with its folders, in UTF-8.
+
+    A file that is there keeps its mode, its owner, its encoding and its byte-order mark.
 
     Raises:
-        RequestError: It is outside the roots, no regular file, or cannot be written.
+        RequestError: It is outside the roots, no regular text file, too large, or cannot be written.
     """
-    path = _within(params["path"], roots)
+    path = resolve(params["path"], roots)
     content: str = params["content"]
+    there = look(path)
+    data = text_files.encode(content, _decoded(path, _read(path)) if there else None)
+    check_size(path, len(data))
+    if there:
+        _check_replaceable(path, there)
     try:
-        mode = path.stat().st_mode if path.exists() else None
-        if mode is not None and not stat.S_ISREG(mode):
-            raise RequestError(_INVALID, f"{path} is not a regular file")
-        # Moving a new file into its place would pass over a write protection.
-        if mode is not None and not os.access(path, os.W_OK):
-            raise RequestError(_INVALID, f"{path} is write-protected")
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, content.encode("utf-8", "replace"), mode)
+        replace(path, data, there.st_mode if there else None, there)
     except OSError as error:
-        raise RequestError(_INVALID, f"cannot write {path}: {error.strerror or error}") from error
+        raise _system(f"cannot write {path}", error) from error
     return {}
 
 
-def _within(path: str, roots: Roots) -> Path:
+def resolve(path: str, roots: Roots) -> Path:
+    """Return the real path of what the agent named.
+
+    Raises:
+        RequestError: It is not absolute, outside the roots, or a link that leads nowhere.
+    """
     if not Path(path).is_absolute():
-        raise RequestError(_INVALID, f"{path} is not an absolute path")
+        raise refusal("not_absolute", f"{path} is not an absolute path")
     if not roots.holds(path):
-        raise RequestError(_INVALID, f"{path} is outside the session's directories")
+        raise refusal("outside_roots", f"{path} is outside the session's directories")
     real = Path(os.path.realpath(path))
     if os.path.islink(real):  # noqa: PTH114  # Path.is_symlink raises for a name that is too long
-        raise RequestError(_INVALID, f"{path} is a link that leads nowhere")
+        raise refusal("dangling_link", f"{path} is a link that leads nowhere")
     return real
 
 
-def _read(path: Path) -> bytes:
+def look(path: Path) -> os.stat_result | None:
+    """Return what the system says of a file, without opening it; ``None`` where there is none.
+
+    Raises:
+        RequestError: It is there, and no regular file.
+    """
     try:
-        # Not blocking: a pipe without a writer would hold us for ever. Looked at when it is open: what is
-        # read is what was looked at, and never more than the limit, whatever size a file claims.
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _system(f"cannot look at {path}", error) from error
+    # A device does things when it is opened, and a pipe waits for ever.
+    if not stat.S_ISREG(found.st_mode) or _is_the_systems(path):
+        raise refusal("not_a_file", f"{path} is not a regular file ({_kind(found.st_mode)})")
+    return found
+
+
+def not_found(path: Path) -> RequestError:
+    """Return the error for a file that is not there."""
+    return refusal("not_found", f"Resource not found: {path}", code=_NOT_FOUND)
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuse what is too large to read, or to be written.
+
+    Raises:
+        RequestError: It is.
+    """
+    if size > LIMIT_BYTES:
+        raise refusal("too_large", f"{path} is larger than {LIMIT_BYTES} bytes", limit_bytes=LIMIT_BYTES)
+
+
+def _is_the_systems(path: Path) -> bool:
+    return sys.platform == "linux" and any(path.is_relative_to(own) for own in _KERNELS_OWN)
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFDIR: "a directory",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    return kinds.get(stat.S_IFMT(mode), "one of the system's own")
+
+
+def _read(path: Path) -> bytes:
+    found = look(path)
+    if found is None:
+        raise not_found(path)
+    check_size(path, found.st_size)
+    try:
+        # Looked at again when it is open: what is read is what was looked at, not through a link that was put
+        # there meanwhile, and never more than the limit, whatever size a file claims.
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise RequestError(_INVALID, f"{path} is not a regular file")
+                raise refusal("not_a_file", f"{path} is not a regular file")
             data = file.read(LIMIT_BYTES + 1)
     except FileNotFoundError as error:
-        raise RequestError(_NOT_FOUND, f"Resource not found: {path}") from error
+        raise not_found(path) from error
     except OSError as error:
-        raise RequestError(_INVALID, f"cannot read {path}: {error.strerror or error}") from error
-    if len(data) > LIMIT_BYTES:
-        raise RequestError(_INVALID, f"{path} is larger than {LIMIT_BYTES} bytes")
+        raise _system(f"cannot read {path}", error) from error
+    check_size(path, len(data))
     return data
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
-def _decode(path: Path, data: bytes) -> str:
+def _decoded(path: Path, data: bytes) -> text_files.TextFile:
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RequestError(_INVALID, f"{path} is not UTF-8 text (byte {error.start})") from error
+        return text_files.decode(data)
+    except text_files.NotText as error:
+        raise refusal("encoding", f"{path}: {error}", encoding=error.encoding) from error
 
 
-def replace(path: Path, data: bytes, mode: int | None) -> None:
-    """Write beside the file and move it into place, so that nobody ever reads half of it."""
+def _check_replaceable(path: Path, there: os.stat_result) -> None:
+    """Refuse what moving a new file into its place would pass over."""
+    if not there.st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise refusal("read_only", f"{path} is write-protected")
+    if there.st_nlink > 1:
+        raise refusal(
+            "hard_links", f"{path} has {there.st_nlink} names (hard links), which writing would part"
+        )
+
+
+def _system(what: str, error: OSError) -> RequestError:
+    return refusal("system", f"{what}: {error.strerror or error}")
+
+
+def replace(path: Path, data: bytes, mode: int | None, there: os.stat_result | None = None) -> None:
+    """Write beside the file and move it into place, so that nobody ever reads half of it.
+
+    Args:
+        path: The file.
+        data: What it is to hold.
+        mode: The mode that it is to have; ``None`` for what the user's umask gives.
+        there: The file that is replaced, whose owner and group are kept.
+
+    Raises:
+        OSError: It cannot be written; what was there is as it was.
+        RequestError: Its owner or group cannot be kept.
+    """
     beside = path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}")
     # A new file gets the mode that the user's umask gives; a private one is private from the beginning.
     allowed = 0o666 if mode is None else stat.S_IMODE(mode)
     try:
         with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, allowed)) as file:
             file.write(data)
+        if there is not None:
+            _keep_owner(beside, path, there)
         if mode is not None:
-            beside.chmod(allowed)
+            beside.chmod(allowed)  # after the owner, whose change takes the set-user-id bit
         beside.replace(path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
         raise
+
+
+def _keep_owner(beside: Path, path: Path, there: os.stat_result) -> None:
+    made = beside.stat()
+    if sys.platform == "win32" or (made.st_uid, made.st_gid) == (there.st_uid, there.st_gid):
+        return
+    try:
+        os.chown(beside, there.st_uid, there.st_gid)
+    except OSError as error:
+        owner = f"user {there.st_uid}, group {there.st_gid}"
+        raise refusal("owner", f"{path} belongs to {owner}, and would not any more") from error

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-import shlex
 import shutil
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model import events
 from acp_jupyter.session.command import CEILING_BYTES, Command
+from acp_jupyter.session.covered import shown_command
+from acp_jupyter.session.gate import Gate, Unasked
 from acp_jupyter.wire.answers import RequestError
 
 if TYPE_CHECKING:
@@ -36,20 +37,27 @@ class Terminals:
         roots: The session's directories now.
         check_prompted: Raises where no prompt is under way.
         watcher: Told of every process, so that none outlives the kernel.
+        gate: What stands before commands; by default one that asks nobody.
+        taken: Whether an id is in use in the session: an agent names terminals of its own.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # one place makes it
         self,
         apply: Callable[[events.Event], None],
         roots: Callable[[], Roots],
         check_prompted: Callable[[], None],
         watcher: Watcher | None,
+        *,
+        gate: Gate | None = None,
+        taken: Callable[[str], bool] = lambda _terminal_id: False,
     ) -> None:
         self._apply = apply
         self._check_prompted = check_prompted
         self._roots = roots
         self._watcher = watcher
-        self._ids = itertools.count(1)
+        self._gate = gate or Gate()
+        self._taken = taken
+        self._ids = map("t{}".format, itertools.count(1))
         self._open: dict[str, Command] = {}
         self._pids: set[int] = set()
 
@@ -59,9 +67,13 @@ class Terminals:
         cwd = self._checked_cwd(params.get("cwd"))
         variables: list[dict[str, str]] = params.get("env") or []
         env = {**os.environ, **{one["name"]: one["value"] for one in variables}}
-        argv = _argv(params["command"], list(params.get("args") or []), cwd, env)
+        args = list(params.get("args") or [])
+        argv = _argv(params["command"], args, cwd, env)
+        shown = shown_command(params["command"], args)
+        asked = await self._gate.running(shown)
+        self._check_prompted()  # the turn may be over by now
         limit = params.get("outputByteLimit")
-        terminal_id = f"t{next(self._ids)}"
+        terminal_id = next(one for one in self._ids if not self._taken(one))
         command = Command(CEILING_BYTES if limit is None else limit)
         try:
             await command.start(argv, cwd, env)
@@ -72,9 +84,10 @@ class Terminals:
         if self._watcher is not None:
             self._watcher.add(command.pid)
         self._open[terminal_id] = command
-        shown = params["command"] if argv[0] != params["command"] else shlex.join(argv)
         self._apply(events.TerminalStarted(terminal_id, shown, cwd))
         command.follow(partial(self._wrote, terminal_id), partial(self._ended, terminal_id, command))
+        if not asked:
+            self._gate.on_unasked(Unasked("execute", command=shown, terminal_id=terminal_id))
         return {"terminalId": terminal_id}
 
     def output(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -139,8 +152,9 @@ class Terminals:
 
 def _argv(command: str, args: list[str], cwd: str, env: dict[str, str]) -> list[str]:
     """Return what to run: without arguments, a command that is no program is a line for the shell."""
+    if not command.strip():
+        raise RequestError(_INVALID, "the command is empty")
     path = command if Path(command).name == command else str(Path(cwd, command))
     if args or shutil.which(path, path=env.get("PATH")):
         return [command, *args]
-    shell = shutil.which("sh")
-    return [shell, "-c", command] if shell else ["cmd", "/c", command]
+    return ["/bin/sh", "-c", command] if os.name == "posix" else ["cmd", "/c", command]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,17 @@ def refused(function: Any, *args: Any, code: int = INVALID, **more: Any) -> str:
     return caught.value.message
 
 
+def failure(function: Any, *args: Any, **more: Any) -> RequestError:
+    with pytest.raises(RequestError) as caught:
+        function(*args, **more)
+    assert caught.value.data["reason"] in files.REASONS
+    return caught.value
+
+
+def reason(function: Any, *args: Any, **more: Any) -> str:
+    return failure(function, *args, **more).data["reason"]
+
+
 # --- where
 
 
@@ -64,7 +76,7 @@ def test_s01_and_s06_outside_the_roots_nothing_is_read_or_written(root: Path, pa
     assert (root.parent / "outside" / "secret").read_text() == "secret"
 
 
-def test_a_dangling_link_out_is_refused_and_one_within_is_followed(root: Path) -> None:
+def test_s01_a_dangling_link_out_is_refused_and_one_within_is_followed(root: Path) -> None:
     (root / "out").symlink_to(root.parent / "outside" / "new")
     (root / "in").symlink_to(root / "target")
     refused(write, root, root / "out")
@@ -74,7 +86,7 @@ def test_a_dangling_link_out_is_refused_and_one_within_is_followed(root: Path) -
     assert (root / "target").read_text() == "x"
 
 
-def test_a_link_into_the_roots_and_dots_that_stay_within(root: Path) -> None:
+def test_s2_a_link_into_the_roots_and_dots_that_stay_within(root: Path) -> None:
     (root.parent / "link").symlink_to(root)
     (root / "sub").mkdir()
     write(root, root.parent / "link" / "a", "x")
@@ -82,12 +94,12 @@ def test_a_link_into_the_roots_and_dots_that_stay_within(root: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["a", "./a", "~/a", "", "a\0b"])
-def test_paths_are_absolute(root: Path, path: str) -> None:
+def test_s1_c3_c4_paths_are_absolute(root: Path, path: str) -> None:
     refused(read, root, path)
     refused(write, root, path)
 
 
-def test_a_null_character_or_an_endless_name_is_refused(root: Path) -> None:
+def test_c3_a_null_character_or_an_endless_name_is_refused(root: Path) -> None:
     for name in ("a\0b", "x" * 300):
         refused(read, root, f"{root}/{name}")
         refused(write, root, f"{root}/{name}")
@@ -97,14 +109,48 @@ def test_a_null_character_or_an_endless_name_is_refused(root: Path) -> None:
 # --- what kind of file
 
 
-def test_s04_a_pipe_a_directory_and_a_device_are_refused_at_once(root: Path) -> None:
-    os.mkfifo(root / "fifo")
-    (root / "dir").mkdir()
-    for name in ("fifo", "dir", "."):
-        assert "regular file" in refused(read, root, root / name) or name != "fifo"
-        assert "regular file" in refused(write, root, root / name)
-    assert "regular file" in refused(read, Path("/dev"), "/dev/zero")
-    assert stat.S_ISFIFO((root / "fifo").stat().st_mode)
+def test_s04_a_pipe_a_directory_and_a_socket_are_refused_without_being_opened(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(root / "pipe")
+    (root / "directory").mkdir()
+    with socket.socket(socket.AF_UNIX) as listening, monkeypatch.context() as context:
+        context.chdir(root)  # the name of a socket is short
+        listening.bind("socket")
+        context.setattr(files.os, "open", None)
+        for name in ("pipe", "directory", "socket"):
+            assert f"regular file (a {name})" in refused(read, root, root / name)
+            assert f"regular file (a {name})" in refused(write, root, root / name)
+        assert reason(read, root, root) == reason(write, root, root) == "not_a_file"
+    assert stat.S_ISFIFO((root / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    "path", ["/dev/zero", "/dev/null", "/proc/self/environ", "/proc/self/mem", "/sys/kernel/uevent_seqnum"]
+)
+def test_s04_devices_and_the_systems_own_files_are_refused(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not os.path.exists(path):  # noqa: PTH110  # as text
+        pytest.skip(f"no {path} here")
+    monkeypatch.setattr(files.os, "open", None)
+    assert reason(read, Path("/"), path) == "not_a_file"
+    assert reason(write, Path("/"), path) == "not_a_file"
+
+
+def test_s04_a_pipe_that_was_put_in_a_files_place_does_not_hold_us(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a").write_text("x")
+    seen = (root / "a").stat()
+    (root / "a").unlink()
+    os.mkfifo(root / "a")
+    monkeypatch.setattr(files, "look", lambda _path: seen)
+    assert reason(read, root, root / "a") == "not_a_file"
+    (root / "a").unlink()
+    (root / "a").symlink_to(root.parent / "outside" / "secret")
+    monkeypatch.setattr(files, "resolve", lambda path, _roots: Path(path))
+    assert "secret" not in refused(read, root, root / "a")
 
 
 def test_s07_missing_is_not_found_and_never_empty(root: Path) -> None:
@@ -119,19 +165,65 @@ def test_s04_a_huge_file_is_refused_without_being_read(root: Path) -> None:
     with (root / "huge").open("wb") as file:
         file.truncate(1 << 40)
     assert "larger than" in refused(read, root, root / "huge")
-    with (root / "most").open("wb") as file:
-        file.truncate(files.LIMIT_BYTES)
+    (root / "most").write_bytes(b"x" * files.LIMIT_BYTES)
     assert len(read(root, root / "most")) == files.LIMIT_BYTES
 
 
+def test_s04_a_huge_text_is_not_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LIMIT_BYTES", 10)
+    write(root, root / "a", "é" * 5)
+    error = failure(write, root, root / "a", "é" * 5 + "x")
+    assert error.data == {"reason": "too_large", "limit_bytes": 10}
+    assert (root / "a").read_text() == "é" * 5
+    (root / "big").write_bytes(b"x" * 11)
+    assert reason(write, root, root / "big") == "too_large"  # nobody knows its encoding
+
+
 @pytest.mark.parametrize(
-    ("data", "byte"),
-    [(b"caf\xe9", 3), ("x".encode("utf-16"), 0), (b"ab\xed\xa0\x80", 2)],
-    ids=["latin", "utf-16", "surrogate"],
+    ("data", "words", "encoding"),
+    [
+        (b"caf\xe9", "not UTF-8 text (byte 3 is 0xE9; Latin-1", None),
+        (b"ab\xed\xa0\x80", "not UTF-8 text (byte 2 is 0xED", None),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\x0d", "byte 0 is 0x89; binary?", None),
+        ("plain words".encode("utf-16-le"), "UTF-16 without a byte-order mark", "utf-16"),
+        ("plain words".encode("utf-16-be"), "UTF-16 without a byte-order mark", "utf-16"),
+        (b"\0" * 100, "binary", "utf-16"),
+        ("x".encode("utf-32"), "UTF-32", "utf-32"),
+        (b"\xff\xfea", "begins as UTF-16 but is not", None),
+    ],
 )
-def test_s07_what_is_not_utf8_is_refused_by_name(root: Path, data: bytes, byte: int) -> None:
+def test_s07_what_is_no_text_is_refused_by_name_and_not_written_over(
+    root: Path, data: bytes, words: str, encoding: str | None
+) -> None:
     (root / "a").write_bytes(data)
-    assert f"not UTF-8 text (byte {byte})" in refused(read, root, root / "a")
+    error = failure(read, root, root / "a")
+    assert words in error.message
+    assert error.data == {"reason": "encoding", "encoding": encoding}
+    assert reason(write, root, root / "a") == "encoding"
+    assert (root / "a").read_bytes() == data
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_s07_utf16_with_its_mark_is_read_and_stays_utf16(root: Path, encoding: str) -> None:
+    (root / "a").write_bytes("\ufeffcafé\r\n中🙂\n".encode(encoding))
+    assert read(root, root / "a") == "\ufeffcafé\r\n中🙂\n"
+    assert read(root, root / "a", line=2, limit=1) == "中🙂\n"
+    write(root, root / "a", "\ufeffnew\r\n")
+    assert (root / "a").read_bytes() == "\ufeffnew\r\n".encode(encoding)
+    write(root, root / "a", "without\n")
+    assert (root / "a").read_bytes() == "\ufeffwithout\n".encode(encoding)
+
+
+def test_s07_a_byte_order_mark_is_seen_and_kept(root: Path) -> None:
+    (root / "a").write_bytes(b"\xef\xbb\xbfold\r\n")
+    assert read(root, root / "a") == "\ufeffold\r\n"
+    write(root, root / "a", "\ufeffnew\r\n")
+    assert (root / "a").read_bytes() == b"\xef\xbb\xbfnew\r\n"
+    write(root, root / "a", "newer\n")
+    assert (root / "a").read_bytes() == b"\xef\xbb\xbfnewer\n"
+    write(root, root / "b", "\ufeffgiven")
+    write(root, root / "b", "\ufeffgiven")
+    assert (root / "b").read_bytes() == b"\xef\xbb\xbfgiven"
 
 
 # --- lines
@@ -156,7 +248,7 @@ def test_s07_what_is_not_utf8_is_refused_by_name(root: Path, data: bytes, byte: 
         (None, 10**30, "1\r\n2\n3\r4\n5"),
     ],
 )
-def test_s07_lines_and_limits(root: Path, line: int | None, limit: int | None, content: str) -> None:
+def test_s07_c3_lines_and_limits(root: Path, line: int | None, limit: int | None, content: str) -> None:
     (root / "a").write_bytes(b"1\r\n2\n3\r4\n5")
     assert read(root, root / "a", line=line, limit=limit) == content
 
@@ -167,18 +259,18 @@ def test_s07_lines_and_limits(root: Path, line: int | None, limit: int | None, c
 @pytest.mark.parametrize(
     "text", ["a\r\nb\nc\rd", "\ufeffa", "", "no newline", "中🙂\u2028\x85\x0c", "x\n" * 3]
 )
-def test_s07_bytes_are_kept_there_and_back(root: Path, text: str) -> None:
+def test_d02_s07_bytes_are_kept_there_and_back(root: Path, text: str) -> None:
     write(root, root / "a", text)
     assert (root / "a").read_bytes() == text.encode()
     assert read(root, root / "a") == text
 
 
-def test_a_lone_surrogate_cannot_break_a_file(root: Path) -> None:
+def test_d02_a_lone_surrogate_cannot_break_a_file(root: Path) -> None:
     write(root, root / "a", "x\ud83dy")
     assert read(root, root / "a") == "x?y"
 
 
-def test_parents_are_made_and_the_users_umask_counts(root: Path) -> None:
+def test_c4_parents_are_made_and_the_users_umask_counts(root: Path) -> None:
     before = os.umask(0o027)
     try:
         write(root, root / "x" / "y" / "a")
@@ -188,7 +280,7 @@ def test_parents_are_made_and_the_users_umask_counts(root: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o666])
-def test_the_mode_of_a_file_is_kept(root: Path, mode: int) -> None:
+def test_c4_the_mode_of_a_file_is_kept(root: Path, mode: int) -> None:
     (root / "a").write_text("old")
     (root / "a").chmod(mode)
     write(root, root / "a")
@@ -197,7 +289,7 @@ def test_the_mode_of_a_file_is_kept(root: Path, mode: int) -> None:
 
 
 @pytest.mark.parametrize("step", ["fchmod", "replace", "write"])
-def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
+def test_c4_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
     root: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "a").write_text("old")
@@ -215,15 +307,41 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
     assert [path.name for path in root.iterdir()] == ["a"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_a_write_protected_file_stays(root: Path) -> None:
+def test_c4_a_write_protected_file_stays(root: Path) -> None:
     (root / "a").write_text("old")
     (root / "a").chmod(0o444)
-    assert "write-protected" in refused(write, root, root / "a")
+    assert reason(write, root, root / "a") == "read_only"
     assert (root / "a").read_text() == "old"
+    assert [path.name for path in root.iterdir()] == ["a"]
 
 
-def test_a_parent_that_is_a_file_is_an_error(root: Path) -> None:
+def test_c4_a_file_with_other_names_is_not_parted_from_them(root: Path) -> None:
+    (root / "a").write_text("old")
+    (root / "b").hardlink_to(root / "a")
+    assert reason(write, root, root / "a") == "hard_links"
+    assert read(root, root / "a") == (root / "b").read_text() == "old"
+
+
+def test_c4_another_owner_is_kept_or_the_file_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a").write_text("old")
+    found = (root / "a").stat()
+    theirs = os.stat_result([*found[:4], found.st_uid + 1, found.st_gid, *found[6:]])
+    monkeypatch.setattr(files, "look", lambda _path: theirs)
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(files.os, "chown", lambda _path, uid, gid: given.append((uid, gid)))
+    write(root, root / "a")
+    assert given == [(found.st_uid + 1, found.st_gid)]
+
+    def not_ours(*_args: Any) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(files.os, "chown", not_ours)
+    assert reason(write, root, root / "a", "newer") == "owner"
+    assert (root / "a").read_text() == "new"
+    assert [path.name for path in root.iterdir()] == ["a"]
+
+
+def test_c4_a_parent_that_is_a_file_is_an_error(root: Path) -> None:
     (root / "a").write_text("old")
     refused(write, root, root / "a" / "b")
     assert (root / "a").read_text() == "old"
@@ -236,7 +354,7 @@ def fs(method: str, save: str, **params: Any) -> dict[str, Any]:
     return {"request": f"fs/{method}_text_file", "params": params, "save": save}
 
 
-def test_an_agent_reads_and_writes_and_hears_what_was_wrong(bench: Bench) -> None:
+def test_c3_c4_an_agent_reads_and_writes_and_hears_what_was_wrong(bench: Bench) -> None:
     work = bench.work
     script = [
         fs("write", "w", path=f"{work}/new/a", content="1\r\n2\n"),
@@ -251,7 +369,7 @@ def test_an_agent_reads_and_writes_and_hears_what_was_wrong(bench: Bench) -> Non
     assert not (bench.folder / "x").exists()
 
 
-def test_what_was_not_offered_is_refused(bench: Bench) -> None:
+def test_c3_c4_c5_what_was_not_offered_is_refused(bench: Bench) -> None:
     steps = [
         fs("read", "r", path="/a"),
         {"request": "terminal/create", "params": {"command": "ls"}, "save": "t"},
@@ -268,7 +386,7 @@ def test_what_was_not_offered_is_refused(bench: Bench) -> None:
 # --- when
 
 
-def test_after_a_cancel_or_the_end_nothing_is_changed_until_the_next_prompt(bench: Bench) -> None:
+def test_c4_c5_after_a_cancel_or_the_end_nothing_is_changed_until_the_next_prompt(bench: Bench) -> None:
     new, old = bench.work / "new", bench.work / "old"
     old.write_text("old")
     change = [
