@@ -19,14 +19,11 @@ from acp_jupyter.model.content import as_dict, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
 from acp_jupyter.model.replay import apply_replayed, begin_replay, end_replay
 from acp_jupyter.model.state import LEGACY_MODEL, Change, SessionState
-from acp_jupyter.model.text import Text
+from acp_jupyter.model.terminals import append_output, end_agent_terminals, share_agent_terminals
 from acp_jupyter.model.timeline import HEAD, close_thought, place, refresh_head, show_call
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal
 from acp_jupyter.model.turn import Note, TerminalMark, Turn
 from acp_jupyter.model.updates import apply_update, change_mode, change_options
-
-# Characters of a terminal's output that a turn holds; beyond that its beginning is dropped.
-OUTPUT_CEILING = 4_000_000
 
 
 def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
@@ -179,6 +176,7 @@ def _leave(turn: Turn, local_status: str, at: float) -> list[Change]:
     for call in turn.tool_calls:
         if not call.finished:
             call.local_status, call.ended_at = local_status, at
+            changes += end_agent_terminals(turn, call, at)
             changes.append(Change(turn, ("tool_calls", call.tool_call_id)))
     return changes
 
@@ -198,6 +196,7 @@ def _permission_asked(state: SessionState, event: events.PermissionAsked, at: fl
     call = state.find_call(tool_call_id)
     # It is asked on the card of the running turn, wherever the call is from: only there it can be answered.
     if call is not None and tool_call_id not in turn.tool_calls:
+        changes += share_agent_terminals(state, turn, call)
         changes += [*show_call(turn, call, at), Change(turn, ("tool_calls", tool_call_id))]
     turn.permissions[event.key] = Permission(
         event.key,
@@ -248,10 +247,7 @@ def _terminal(state: SessionState, turn: Turn, event: Any, at: float) -> list[Ch
         return []
     terminal = owner.terminals[event.terminal_id]
     if isinstance(event, events.TerminalOutput):
-        terminal.output.append(event.text)
-        if len(terminal.output) > OUTPUT_CEILING:
-            terminal.output = Text(str(terminal.output)[-OUTPUT_CEILING // 2 :])
-            terminal.truncated = True
+        append_output(terminal, event.text)
     elif isinstance(event, events.TerminalExited):
         terminal.exit_code, terminal.signal, terminal.ended_at = event.exit_code, event.signal, at
     else:

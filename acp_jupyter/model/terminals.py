@@ -62,11 +62,20 @@ def apply_agent_terminals(
     ]
 
 
-def end_agent_terminals(state: SessionState, call: ToolCall, at: float) -> list[Change]:
-    """Say that the call's terminals are over: nothing more is expected of it."""
-    turns = state.turns_with(call)
-    changed = _follow(turns, call, at)
-    return [Change(turn, ("terminals", key)) for turn in turns for key in sorted(changed)]
+def end_agent_terminals(turn: Turn, call: ToolCall, at: float) -> list[Change]:
+    """End the terminals of a call that is over: nothing more is expected of them."""
+    return [Change(turn, ("terminals", key)) for key in sorted(_follow([turn], call, at))]
+
+
+def share_agent_terminals(state: SessionState, turn: Turn, call: ToolCall) -> list[Change]:
+    """Show in ``turn``, where a call of an earlier one is asked about, what its terminals have told."""
+    changes: list[Change] = []
+    for other in state.turns_with(call):
+        for key in call.agent_terminals:
+            if key in other.terminals and key not in turn.terminals:
+                turn.terminals[key] = other.terminals[key]
+                changes.append(Change(turn, ("terminals", key)))
+    return changes
 
 
 def told_command(call: ToolCall) -> str | None:

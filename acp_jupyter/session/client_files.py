@@ -62,7 +62,7 @@ class ClientFiles:
         Raises:
             RequestError: It cannot or may not be written; ``data.reason`` is one of `files.REASONS`.
         """
-        # Two writes of one file end in the order in which they came; a question about another holds nobody up.
+        # Two writes of one file end in the order in which they came; a question about one holds no other up.
         async with self._writing.setdefault(params["path"], asyncio.Lock()):
             return await self._write(params)
 

@@ -12,7 +12,7 @@ from acp_jupyter.model import events, transcript
 from acp_jupyter.model.content import TerminalRef
 from acp_jupyter.model.terminals import OUTPUT_CEILING, apply_agent_terminals
 from acp_jupyter.model.tool_call import ToolCall
-from acp_jupyter.model.turn import UnknownUpdate
+from acp_jupyter.model.turn import TurnError, UnknownUpdate
 
 from .play import Play, seen
 
@@ -172,11 +172,24 @@ def test_x6_it_belongs_to_the_turn_of_its_call() -> None:
     told(play, terminal_output={"terminal_id": "x", "data": "late"})
     assert str(first.terminals["x"].output) == "late"
     assert play.turn.terminals == {}
-    play.ask("p1", {"toolCallId": "c1", "title": "Long, asked again"}, "allow_once")
+    changes = play.ask("p1", {"toolCallId": "c1", "title": "Long, asked again"}, "allow_once")
+    assert (play.turn, ("terminals", "x")) in changes
+    seen(play, "late")
     told(play, terminal_output={"data": "!"})
     assert play.turn.terminals["x"] is first.terminals["x"]
     assert str(first.terminals["x"].output) == "late!"
     seen(play, "late!")
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_x7_an_agents_own_terminal_ends_with_its_turn_or_its_agent(gone: bool) -> None:  # noqa: FBT001  # pytest's
+    play = Play()
+    told(play, step="tool_call", title="Long", terminal_output={"terminal_id": "x", "data": "half"})
+    error = TurnError("AgentExited", "gone")
+    changes = play.apply(events.TurnFailed(error, agent_gone=True) if gone else events.CancelRequested())
+    assert (play.turn, ("terminals", "x")) in changes
+    assert play.turn.terminals["x"].ended_at == play.now
+    seen(play, "half", "ended")
 
 
 def test_x6_a_replayed_command_is_history() -> None:
