@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
-import time
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from acp_jupyter.errors import AcpError
+from acp_jupyter.session.command import Command
 
 if TYPE_CHECKING:
     from acp_jupyter.session.session import Session
@@ -23,7 +26,7 @@ PYTHON = "import os, signal, sys, time\n"
 def create(command: str, *args: str, save: str = "t", **more: Any) -> dict[str, Any]:
     return {
         "request": "terminal/create",
-        "params": {"command": command, "args": list(args), **more},
+        "params": {"command": command, "args": list(args)} | more,
         "save": save,
     }
 
@@ -50,7 +53,7 @@ def told(bench: Bench, *steps: Any) -> Any:
     return json.loads(bench.session(list(steps)).run("go").text)
 
 
-def test_output_status_and_card(bench: Bench) -> None:
+def test_c5_c6_tc9_output_status_and_card(bench: Bench) -> None:
     session = bench.session([create("sh", "-c", "echo out; echo err >&2; exit 3"), WAIT, OUTPUT, TELL])
     turn = session.run("go")
     assert json.loads(turn.text) == {
@@ -120,7 +123,7 @@ out.write('中'.encode()[2:])"""
     assert str(next(iter(turn.terminals.values())).output) == "中"
 
 
-def test_t07_kill_ends_the_tree_and_keeps_the_output(bench: Bench) -> None:
+def test_t07_c8_x5_kill_ends_the_tree_and_keeps_the_output(bench: Bench) -> None:
     pids = bench.folder / "pids"
     line = f"echo before; sleep 600 & echo $! > {pids}.tmp; mv {pids}.tmp {pids}; wait; :"
     script = [create("sh", "-c", line), {"until_file": str(pids)}, KILL, OUTPUT, WAIT, TELL]
@@ -141,7 +144,7 @@ def test_t07_a_command_and_a_grandchild_that_ignore_term_are_killed(bench: Bench
     assert not alive(int(pids.read_text()))
 
 
-def test_t10_release_kills_and_forgets_and_the_card_remembers(bench: Bench) -> None:
+def test_t10_c9_x6_release_kills_and_forgets_and_the_card_remembers(bench: Bench) -> None:
     pids = bench.folder / "pids"
     line = f"echo shown; sleep 600 & echo $! > {pids}.tmp; mv {pids}.tmp {pids}; wait"
     after = [on(name, f"after_{name}") for name in ("output", "wait_for_exit", "kill", "release")]
@@ -157,12 +160,45 @@ def test_t10_release_kills_and_forgets_and_the_card_remembers(bench: Bench) -> N
     assert terminal.released
 
 
-def test_an_unknown_terminal_is_an_error(bench: Bench) -> None:
+@pytest.mark.parametrize("method", ["output", "wait_for_exit", "kill", "release"])
+def test_t08_t10_an_unknown_terminal_is_an_error(bench: Bench, method: str) -> None:
+    failed = create("no-such-program", "x")
     steps = [
-        {"request": "terminal/output", "params": {"terminalId": "t99"}, "save": "o"},
-        {"text": "${o.error.code}"},
+        {"request": f"terminal/{method}", "params": {"terminalId": "t1"}, "save": "o"},
+        {"text": "[${t.error.code}, ${o.error.code}]"},
     ]
-    assert told(bench, *steps) == -32002
+    assert told(bench, failed, *steps) == [-32602, -32002]
+
+
+@pytest.mark.parametrize("ending", [KILL, RELEASE], ids=["kill", "release"])
+def test_c7_t07_who_waits_hears_of_a_kill_and_of_a_release(bench: Bench, ending: dict[str, Any]) -> None:
+    up = str(bench.folder / "up")
+    waits = [on("wait_for_exit", f"w{n}", wait=False) for n in range(2)]
+    script = [
+        create("sh", "-c", f": > {up}; exec sleep 600"),
+        {"until_file": up},
+        *waits,
+        ending,
+        {"await": "w0"},
+        {"await": "w1"},
+        {"text": "[${w0}, ${w1}]"},
+    ]
+    assert told(bench, *script) == [{"exitCode": None, "signal": "SIGTERM"}] * 2
+
+
+def test_t10_output_after_the_exit_is_there_as_often_as_it_is_asked_for(bench: Bench) -> None:
+    kill = on("kill", "late_kill")
+    again = on("output", "again")
+    script = [
+        create("sh", "-c", "printf a; exit 3"),
+        WAIT,
+        OUTPUT,
+        kill,
+        again,
+        {"text": "[${output}, ${again}]"},
+    ]
+    whole = {"output": "a", "truncated": False, "exitStatus": {"exitCode": 3, "signal": None}}
+    assert told(bench, *script) == [whole, whole]
 
 
 def test_c7_several_wait_and_one_withdraws(bench: Bench) -> None:
@@ -200,6 +236,7 @@ def sees(session: Session, method: str) -> bool:
         ({"command": "WORK", "args": ["x"]}, "ermission denied"),
         ({"command": "a\0b", "args": ["x"]}, "null"),
         ({"command": "env", "args": ["x"], "env": [{"name": "A=B", "value": ""}]}, "environment variable"),
+        ({"command": "  "}, "the command is empty"),
         ({"command": "ls", "cwd": "/"}, "outside the session's directories"),
         ({"command": "ls", "cwd": "WORK/../"}, "outside the session's directories"),
         ({"command": "ls", "cwd": "WORK/missing"}, "not an absolute path of a directory"),
@@ -227,7 +264,7 @@ def test_t11_nulls_mean_left_out_and_a_link_out_is_outside(bench: Bench) -> None
     (bench.work / "out").symlink_to("/")
     (bench.work / "sub").mkdir()
     script = [
-        create("pwd", save="here", env=None, cwd=None, outputByteLimit=None),
+        create("pwd", save="here", env=None, cwd=None, outputByteLimit=None, args=None),
         create("pwd", save="sub", cwd=str(bench.work / "sub")),
         create("pwd", save="out", cwd=str(bench.work / "out")),
         *(on("wait_for_exit", f"w{of}", of) for of in ("here", "sub")),
@@ -251,6 +288,30 @@ def test_t01_and_t08_a_line_without_arguments_is_the_shells(bench: Bench, comman
         assert output["output"] == "ONE TWO\n"
 
 
+def test_t13_the_shell_is_posix_sh_whatever_the_environment_says(bench: Bench) -> None:
+    (bench.work / "sh").write_text("#!/bin/sh\necho other\n")
+    (bench.work / "sh").chmod(0o755)
+    env = [{"name": "SHELL", "value": "/bin/false"}, {"name": "PATH", "value": str(bench.work)}]
+    assert told(bench, create("echo $0", env=env), WAIT, OUTPUT, TELL)["output"] == "/bin/sh\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="posix")
+def test_t04_no_more_is_kept_for_the_agent_than_it_asked_for(tmp_path: Path) -> None:
+    async def kept() -> tuple[int, tuple[str, bool]]:
+        command = Command(1000)
+        await command.start(["/bin/sh", "-c", "yes | head -c 2000000; printf end"], str(tmp_path), os.environ)
+        command.follow(lambda _text: None, lambda: None)
+        await command.wait()
+        await command.close()
+        return len(command._kept), command.output()
+
+    size, (text, truncated) = asyncio.run(kept())
+    assert size < 500_000
+    assert len(text) == 1000
+    assert text.endswith("y\nend")
+    assert truncated
+
+
 @pytest.mark.parametrize(
     ("number", "name"), [("signal.SIGKILL", "SIGKILL"), ("signal.SIGRTMIN + 3", "SIG37")]
 )
@@ -264,14 +325,10 @@ def test_t09_endless_output_is_bounded_and_the_loop_stays_free(bench: Bench) -> 
     session = bench.session([create("yes"), {"until_file": go}, OUTPUT, RELEASE])
     run = session.start("go")
     until(session, lambda: any(terminal.truncated for terminal in run.turn.terminals.values()))
-    slowest = 0.0
     for _ in range(50):
-        begun = time.monotonic()
-        bench.loop.run(nothing(), 5)
-        slowest = max(slowest, time.monotonic() - begun)
+        bench.loop.run(nothing(), 5)  # raises where the loop has no time for it
     Path(go).touch()
     turn = finish(run)
-    assert slowest < 0.5
     assert len(bench.answers("terminal/output")[0]["result"]["output"]) <= 8 * 1024 * 1024
     assert len(next(iter(turn.terminals.values())).output) <= 4_000_000
 
@@ -298,29 +355,27 @@ def test_x7_the_end_of_the_agent_ends_its_terminals(bench: Bench, ending: str) -
     assert terminal.ended_at is not None
 
 
-def test_a_child_that_an_ended_command_left_behind_ends_with_the_session(bench: Bench) -> None:
+def test_t07_x7_a_child_that_an_ended_command_left_behind_ends_with_the_session(bench: Bench) -> None:
     pids = bench.folder / "pids"
     line = f"echo started; sleep 600 & echo $! > {pids}"
-    begun = time.monotonic()
     session = bench.session([create("sh", "-c", line), WAIT, OUTPUT, RELEASE, TELL])
     output = json.loads(session.run("go").text)
     assert output["output"] == "started\n"
     assert output["exitStatus"] == {"exitCode": 0, "signal": None}
-    assert time.monotonic() - begun < 10
     pid = int(pids.read_text())
     assert alive(pid)
     session.stop()
     assert gone(pid)
 
 
-def test_a_child_that_writes_on_for_ever_does_not_hold_the_end_up(bench: Bench) -> None:
+def test_t09_a_child_that_writes_on_for_ever_does_not_hold_the_end_up(bench: Bench) -> None:
     session = bench.session(
         [create("sh", "-c", "yes & echo first"), WAIT, RELEASE, {"text": "${wait_for_exit.exitCode}"}]
     )
     assert session.run("go").text == "0"
 
 
-def test_stop_ends_many_stubborn_terminals_in_time(bench: Bench) -> None:
+def test_x7_stop_ends_many_stubborn_terminals(bench: Bench) -> None:
     stubborn = [
         step
         for n in range(8)
@@ -336,13 +391,11 @@ def test_stop_ends_many_stubborn_terminals_in_time(bench: Bench) -> None:
     ]
     session = bench.session([*stubborn, {"ignore_term": True}])
     session.run("go")
-    begun = time.monotonic()
     session.stop()
-    assert time.monotonic() - begun < 5
     assert all(terminal.released for terminal in session.turns[0].terminals.values())
 
 
-def test_released_terminals_leave_no_descriptors(bench: Bench) -> None:
+def test_c9_released_terminals_leave_no_descriptors(bench: Bench) -> None:
     go = str(bench.folder / "go")
     one = [create("sh", "-c", "sleep 600 & echo x"), WAIT, RELEASE]
     session = bench.session({"turns": [[*one], [{"repeat": 5, "steps": one}, {"until_file": go}]]})
