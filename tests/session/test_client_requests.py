@@ -538,3 +538,15 @@ def test_s06_an_agent_hears_why_a_secret_stays_closed(bench: Bench) -> None:
     turn = bench.session([step, {"text": "${r.error.data.reason}: ${r.error.message}"}]).run("go")
     assert turn.text.startswith("denied: refused: Read ")
     assert "KEY" not in turn.text
+
+
+# --- the page about it
+
+PAGE = (Path(__file__).parents[2] / "docs" / "files-and-terminals.md").read_text(encoding="utf-8")
+
+
+def test_s04_s06_every_reason_and_every_pattern_is_documented() -> None:
+    for name, meaning in files.REASONS.items():
+        assert f"| `{name}` | {meaning} |" in PAGE
+    listed = [line.split() for line in PAGE.splitlines() if line.startswith("    ")]
+    assert [pattern for line in listed for pattern in line] == list(SECRET_PATTERNS)
