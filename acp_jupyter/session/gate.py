@@ -22,10 +22,20 @@ if TYPE_CHECKING:
 
 
 class Consent(Protocol):
-    """Asks a person. ``kind`` is ``read``, ``edit`` or ``execute``; only ``True`` is a yes."""
+    """Asks. ``kind`` is ``read``, ``edit`` or ``execute``; only ``True`` is a yes.
+
+    Where it is about a ``secret``, only a person may give it; else a policy may too.
+    """
 
     def __call__(
-        self, kind: str, title: str, *, path: str | None, command: str | None, new_text: str | None
+        self,
+        kind: str,
+        title: str,
+        *,
+        path: str | None,
+        command: str | None,
+        new_text: str | None,
+        secret: bool,
     ) -> Awaitable[bool]:
         """Ask, and wait for the answer."""
         ...
@@ -120,7 +130,7 @@ class Gate:
     async def _ask_for_secret(self, kind: str, title: str, **what: Any) -> None:
         if self._consent is None:
             raise refusal("denied", f"refused: {title}; that needs a person's yes, and nobody can be asked")
-        await self._need_yes(self._consent, kind, title, **what)
+        await self._need_yes(self._consent, kind, title, secret=True, **what)
 
     async def _ask(self, kind: str, title: str, **what: Any) -> bool:
         if self._consent is None or not self._rules().ask_client_requests:
@@ -129,9 +139,9 @@ class Gate:
         return True
 
     async def _need_yes(self, consent: Consent, kind: str, title: str, **what: Any) -> None:
-        whole = {"path": None, "command": None, "new_text": None, **what}
+        whole = {"path": None, "command": None, "new_text": None, "secret": False, **what}
         if await consent(kind, title, **whole) is not True:
-            raise refusal("denied", f"refused: a person did not say yes to: {title}")
+            raise refusal("denied", f"refused, because the answer was not yes: {title}")
 
 
 def _persons_yes(answer: Answer | None) -> bool:

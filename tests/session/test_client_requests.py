@@ -67,10 +67,18 @@ class Person:
         self.shown: list[tuple[Any, ...]] = []
 
     async def __call__(
-        self, kind: str, title: str, *, path: str | None, command: str | None, new_text: str | None
+        self,
+        kind: str,
+        title: str,
+        *,
+        path: str | None,
+        command: str | None,
+        new_text: str | None,
+        secret: bool,
     ) -> bool:
         self.asked.append((kind, title))
         self.shown.append((path, command, new_text))
+        assert secret is ("may hold secrets" in title)
         answer = self.answers.pop(0)
         if callable(answer):
             return await answer()
