@@ -10,7 +10,7 @@ import sys
 
 from acp_jupyter.session.agent_spec import AgentSpec
 
-_CHECKED = "2026-11-30"
+_CHECKED = "2026-12-01"
 
 BUILT_IN = (
     AgentSpec(

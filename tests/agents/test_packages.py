@@ -1,4 +1,4 @@
-"""Each built-in agent's command is in the package that its entry says to install. Needs npm, pip and their registries.
+"""Each built-in agent's command is in the package that its entry names; needs npm, pip and a network.
 
 Run with ``pytest -m agents tests/agents/test_packages.py``; the day goes into `agent_table.py`.
 """
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_jupyter.session.agent_table import BUILT_IN
+
+from .outcomes import TABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,8 +60,23 @@ def test_build5_every_agent_says_how_to_install_it_and_how_to_log_in() -> None:
         assert not spec.env or spec.name == "demo"
 
 
+def test_build5_the_page_lists_every_agent_as_it_is() -> None:
+    page = TABLE.read_text("utf-8")
+    for spec in BUILT_IN:
+        if spec.name == "demo":
+            continue
+        row = next(line for line in page.splitlines() if line.startswith(f"| {spec.name} | `"))
+        shown = [
+            " ".join((spec.command, *spec.args)),
+            spec.install.removeprefix("see "),
+            spec.auth,
+            spec.checked,
+        ]
+        assert all(part in row for part in (*shown, *spec.keys))
+
+
 def _packages(spec: AgentSpec) -> tuple[str, list[str]]:
-    """The tool and the packages in `install`: `npm install -g A B`, `pip install "A[x]"`, `uv tool install A`."""
+    """The tool and the packages: `npm install -g A B`, `pip install "A[x]"`, `uv tool install A`."""
     words = shlex.split(spec.install) if " install " in spec.install else []
     names = [word.partition("[")[0] for word in words[words.index("install") + 1 :]] if words else []
     if "--python" in names:
