@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from acp_jupyter.session import files
-from acp_jupyter.session.gate import Gate, Unasked
+from acp_jupyter.session.gate import Gate
 from acp_jupyter.session.notebook import check_notebook, running_notebooks
 
 if TYPE_CHECKING:
@@ -71,11 +71,10 @@ class ClientFiles:
         self._check_prompted()
         real = await asyncio.to_thread(files.resolve, named, self._roots())
         await asyncio.to_thread(check_notebook, real, content, list(self._notebooks()))
-        asked = await self._gate.editing(named, real, content)
+        done = await self._gate.editing(named, real, content)
         self._check_prompted()  # the turn may be over by now
         if await asyncio.to_thread(files.resolve, named, self._roots()) != real:
             raise files.refusal("changed", f"{named} leads elsewhere than when it was looked at")
         answer = await asyncio.to_thread(files.write_text_file, params, self._roots())
-        if not asked:
-            self._gate.on_unasked(Unasked("edit", path=named))
+        done()
         return answer

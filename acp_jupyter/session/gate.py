@@ -8,37 +8,43 @@ without asking.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from acp_jupyter.session.covered import Answer, latest_answer
 from acp_jupyter.session.files import refusal
 from acp_jupyter.session.secret_files import SECRET_PATTERNS, is_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from acp_jupyter.model.turn import Turn
 
 
-class Consent(Protocol):
-    """Asks. ``kind`` is ``read``, ``edit`` or ``execute``; only ``True`` is a yes.
+class ClientRequest(NamedTuple):
+    """What an agent asks us to do.
 
-    Where it is about a ``secret``, only a person may give it; else a policy may too.
+    Args:
+        kind: ``read``, ``edit`` or ``execute``.
+        title: It in words.
+        path: The file, as the agent named it.
+        command: The command and its arguments, as one line.
+        new_text: What the file is to hold.
+        secret: Whether the file may hold secrets: then only a person's yes counts, and no policy's.
+        terminal_id: The terminal, once the command runs.
     """
 
-    def __call__(
-        self,
-        kind: str,
-        title: str,
-        *,
-        path: str | None,
-        command: str | None,
-        new_text: str | None,
-        secret: bool,
-    ) -> Awaitable[bool]:
-        """Ask, and wait for the answer."""
-        ...
+    kind: str
+    title: str
+    path: str | None = None
+    command: str | None = None
+    new_text: str | None = None
+    secret: bool = False
+    terminal_id: str | None = None
+
+
+Consent: TypeAlias = Callable[[ClientRequest], Awaitable[bool]]
+"""Asks for a yes, and waits for the answer; nothing but ``True`` is one."""
 
 
 class Rules(NamedTuple):
@@ -48,21 +54,12 @@ class Rules(NamedTuple):
     secret_patterns: tuple[str, ...] = SECRET_PATTERNS
 
 
-class Unasked(NamedTuple):
-    """Something that was done for the agent and that no allowed call of the turn covers."""
-
-    kind: str
-    path: str | None = None
-    command: str | None = None
-    terminal_id: str | None = None
-
-
 class Gate:
     """Lets the agent's requests for files and terminals through, or not.
 
     Args:
         turn: The turn now; without one nothing was ever asked.
-        consent: Asks a person. Without it files that hold secrets stay closed, and nothing else is asked.
+        consent: Asks. Without it files that hold secrets stay closed, and nothing else is asked.
         rules: The settings now.
         on_unasked: Told of what was done without asking, when it was done.
     """
@@ -73,7 +70,7 @@ class Gate:
         consent: Consent | None = None,
         *,
         rules: Callable[[], Rules] = Rules,
-        on_unasked: Callable[[Unasked], None] = lambda _unasked: None,
+        on_unasked: Callable[[ClientRequest], None] = lambda _request: None,
     ) -> None:
         self._turn = turn
         self._consent = consent
@@ -87,61 +84,72 @@ class Gate:
             RequestError: It was rejected in this turn, or holds secrets and no person said yes.
         """
         answer = self._answer(path=named, reading=True)
-        self._check_rejected(answer, named)
-        if self._secret(named, real) and not _persons_yes(answer):
-            await self._ask_for_secret("read", f"Read {named}, which may hold secrets", path=named)
+        _check_rejected(answer, named)
+        request = self._about_file(ClientRequest("read", f"Read {named}", named), real)
+        if request.secret and not _persons_yes(answer):
+            await self._need_yes(request)
 
-    async def editing(self, named: str, real: Path, new_text: str) -> bool:
-        """Let a file be written; returns whether that was asked, here or by an allowed call.
+    async def editing(self, named: str, real: Path, new_text: str) -> Callable[[], None]:
+        """Let a file be written.
+
+        Returns:
+            What to call when that is done: it tells where it was done without asking.
 
         Raises:
-            RequestError: It was rejected in this turn, or a person's yes was needed and did not come.
+            RequestError: It was rejected in this turn, or a yes was needed and did not come.
         """
-        answer = self._answer(path=named)
-        self._check_rejected(answer, named)
-        if self._secret(named, real) and not _persons_yes(answer):
-            title = f"Write {named}, which may hold secrets"
-            await self._ask_for_secret("edit", title, path=named, new_text=new_text)
-            return True
-        return answer is not None or await self._ask("edit", f"Write {named}", path=named, new_text=new_text)
+        request = ClientRequest("edit", f"Write {named}", named, new_text=new_text)
+        request = self._about_file(request, real)
+        asked = await self._asked(request, self._answer(path=named))
+        return lambda: None if asked else self.on_unasked(request)
 
-    async def running(self, command: str) -> bool:
-        """Let a command run; returns whether that was asked, here or by an allowed call.
+    async def running(self, command: str) -> Callable[[str], None]:
+        """Let a command run.
+
+        Returns:
+            What to call with its terminal's id when it runs: it tells where it runs without asking.
 
         Raises:
             RequestError: As `editing`.
         """
-        answer = self._answer(command=command)
-        self._check_rejected(answer, command)
-        return answer is not None or await self._ask("execute", f"Run {command}", command=command)
+        request = ClientRequest("execute", f"Run {command}", command=command)
+        asked = await self._asked(request, self._answer(command=command))
+        return lambda key: None if asked else self.on_unasked(request._replace(terminal_id=key))
 
-    def _answer(self, **what: Any) -> Answer | None:
+    def _answer(
+        self, *, path: str | None = None, command: str | None = None, reading: bool = False
+    ) -> Answer | None:
         turn = self._turn()
-        return None if turn is None else latest_answer(turn, **what)
+        if turn is None:
+            return None
+        return latest_answer(turn, path=path, command=command, reading=reading)
 
-    def _secret(self, named: str, real: Path) -> bool:
+    def _about_file(self, request: ClientRequest, real: Path) -> ClientRequest:
         patterns = self._rules().secret_patterns
-        return is_secret(named, patterns) or is_secret(str(real), patterns)
+        if not any(is_secret(path, patterns) for path in (request.path or "", str(real))):
+            return request
+        return request._replace(secret=True, title=f"{request.title}, which may hold secrets")
 
-    def _check_rejected(self, answer: Answer | None, what: str) -> None:
-        if answer is not None and not answer.allowed:
-            raise refusal("rejected", f"refused: {what} was rejected in this turn")
-
-    async def _ask_for_secret(self, kind: str, title: str, **what: Any) -> None:
-        if self._consent is None:
-            raise refusal("denied", f"refused: {title}; that needs a person's yes, and nobody can be asked")
-        await self._need_yes(self._consent, kind, title, secret=True, **what)
-
-    async def _ask(self, kind: str, title: str, **what: Any) -> bool:
-        if self._consent is None or not self._rules().ask_client_requests:
+    async def _asked(self, request: ClientRequest, answer: Answer | None) -> bool:
+        """Say whether it was asked, by an earlier call or now."""
+        _check_rejected(answer, request.path or request.command or "")
+        if _persons_yes(answer) or (answer is not None and not request.secret):
+            return True
+        if not request.secret and (self._consent is None or not self._rules().ask_client_requests):
             return False
-        await self._need_yes(self._consent, kind, title, **what)
+        await self._need_yes(request)
         return True
 
-    async def _need_yes(self, consent: Consent, kind: str, title: str, **what: Any) -> None:
-        whole = {"path": None, "command": None, "new_text": None, "secret": False, **what}
-        if await consent(kind, title, **whole) is not True:
-            raise refusal("denied", f"refused, because the answer was not yes: {title}")
+    async def _need_yes(self, request: ClientRequest) -> None:
+        if self._consent is None:
+            raise refusal("denied", f"refused, because nobody can be asked: {request.title}")
+        if await self._consent(request) is not True:
+            raise refusal("denied", f"refused, because the answer was not yes: {request.title}")
+
+
+def _check_rejected(answer: Answer | None, what: str) -> None:
+    if answer is not None and not answer.allowed:
+        raise refusal("rejected", f"refused, because it was rejected in this turn: {what}")
 
 
 def _persons_yes(answer: Answer | None) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from acp_jupyter.model import events
 from acp_jupyter.session.command import CEILING_BYTES, Command
 from acp_jupyter.session.covered import shown_command
-from acp_jupyter.session.gate import Gate, Unasked
+from acp_jupyter.session.gate import Gate
 from acp_jupyter.wire.answers import RequestError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Terminals:
         args = list(params.get("args") or [])
         argv = _argv(params["command"], args, cwd, env)
         shown = shown_command(params["command"], args)
-        asked = await self._gate.running(shown)
+        runs = await self._gate.running(shown)
         self._check_prompted()  # the turn may be over by now
         limit = params.get("outputByteLimit")
         terminal_id = next(one for one in self._ids if not self._taken(one))
@@ -86,8 +86,7 @@ class Terminals:
         self._open[terminal_id] = command
         self._apply(events.TerminalStarted(terminal_id, shown, cwd))
         command.follow(partial(self._wrote, terminal_id), partial(self._ended, terminal_id, command))
-        if not asked:
-            self._gate.on_unasked(Unasked("execute", command=shown, terminal_id=terminal_id))
+        runs(terminal_id)
         return {"terminalId": terminal_id}
 
     def output(self, params: dict[str, Any]) -> dict[str, Any]:

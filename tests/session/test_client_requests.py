@@ -16,7 +16,7 @@ from acp_jupyter.model.turn import AgentInfo, Turn
 from acp_jupyter.session import files, notebook
 from acp_jupyter.session.client_files import ClientFiles
 from acp_jupyter.session.covered import covered
-from acp_jupyter.session.gate import Gate, Rules, Unasked
+from acp_jupyter.session.gate import ClientRequest, Gate, Rules
 from acp_jupyter.session.roots import Roots
 from acp_jupyter.session.secret_files import SECRET_PATTERNS, is_secret
 from acp_jupyter.session.terminals import Terminals
@@ -66,19 +66,10 @@ class Person:
         self.asked: list[tuple[str, str]] = []
         self.shown: list[tuple[Any, ...]] = []
 
-    async def __call__(
-        self,
-        kind: str,
-        title: str,
-        *,
-        path: str | None,
-        command: str | None,
-        new_text: str | None,
-        secret: bool,
-    ) -> bool:
-        self.asked.append((kind, title))
-        self.shown.append((path, command, new_text))
-        assert secret is ("may hold secrets" in title)
+    async def __call__(self, request: ClientRequest) -> bool:
+        self.asked.append((request.kind, request.title))
+        self.shown.append((request.path, request.command, request.new_text))
+        assert request.secret is ("may hold secrets" in request.title)
         answer = self.answers.pop(0)
         if callable(answer):
             return await answer()
@@ -110,7 +101,7 @@ class Served:
 
     def __init__(self, root: Path, person: Person | None = None, **more: Any) -> None:
         self.answered = Answered(str(root))
-        self.unasked: list[Unasked] = []
+        self.unasked: list[ClientRequest] = []
         self.over = False
         rules = Rules(more.pop("ask", False), more.pop("patterns", SECRET_PATTERNS))
         self.gate = Gate(
@@ -252,7 +243,7 @@ def test_u16_what_was_rejected_in_the_turn_is_not_done(root: Path) -> None:
 def test_c4_a_write_that_nothing_covers_is_told_and_a_covered_one_not(root: Path) -> None:
     served = Served(root, Person())
     run(served.write("a"))
-    assert served.unasked == [Unasked("edit", path=str(root / "a"))]
+    assert served.unasked == [ClientRequest("edit", f"Write {root}/a", str(root / "a"), new_text="new")]
     served.answered.ask(locations=[{"path": str(root / "b")}])
     run(served.write("b"))
     assert len(served.unasked) == 1
@@ -266,7 +257,7 @@ def test_c4_c5_with_ask_client_requests_a_person_is_asked(root: Path) -> None:
     served = Served(root, person, ask=True)
     run(served.write("a", "text"))
     assert refused(served.write("b")).data["reason"] == "denied"
-    assert run(served.gate.running("make test"))
+    run(served.gate.running("make test"))("t1")
     assert person.asked == [
         ("edit", f"Write {root}/a"),
         ("edit", f"Write {root}/b"),
@@ -504,7 +495,7 @@ def test_c5_a_command_that_nothing_covers_is_told_with_its_terminal(root: Path) 
     served.answered.ask(kind="execute", rawInput={"command": "echo 'a b'"})
     assert run(commands.run("echo", "a b")) == "t1"
     assert run(commands.run("echo a")) == "t2"
-    assert served.unasked == [Unasked("execute", command="echo a", terminal_id="t2")]
+    assert served.unasked == [ClientRequest("execute", "Run echo a", command="echo a", terminal_id="t2")]
 
 
 @pytest.mark.parametrize("answer", [False, True])
@@ -544,7 +535,7 @@ def test_s06_an_agent_hears_why_a_secret_stays_closed(bench: Bench) -> None:
     (bench.work / ".env").write_text("KEY=1")
     step = {"request": "fs/read_text_file", "params": {"path": f"{bench.work}/.env"}, "save": "r"}
     turn = bench.session([step, {"text": "${r.error.data.reason}: ${r.error.message}"}]).run("go")
-    assert turn.text.startswith("denied: refused: Read ")
+    assert turn.text.startswith("denied: refused, because nobody can be asked: Read ")
     assert "KEY" not in turn.text
 
 
