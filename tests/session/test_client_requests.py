@@ -535,7 +535,7 @@ def test_s06_an_agent_hears_why_a_secret_stays_closed(bench: Bench) -> None:
     (bench.work / ".env").write_text("KEY=1")
     step = {"request": "fs/read_text_file", "params": {"path": f"{bench.work}/.env"}, "save": "r"}
     turn = bench.session([step, {"text": "${r.error.data.reason}: ${r.error.message}"}]).run("go")
-    assert turn.text.startswith("denied: refused, because nobody can be asked: Read ")
+    assert turn.text.startswith("denied: refused, because ")
     assert "KEY" not in turn.text
 
 
