@@ -22,6 +22,7 @@ from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.interrupts import Interrupts
 from acp_jupyter.kernel.pump import waiter
 from acp_jupyter.views.bundle import saved_bundle
+from acp_jupyter.views.console import Console
 from acp_jupyter.views.markdown import markdown_html
 from acp_jupyter.views.text import turn_markdown
 
@@ -188,7 +189,6 @@ class _Terminal:
     unattended = True
 
     def __init__(self, run: TurnRun) -> None:
-        from acp_jupyter.views.console import Console
 
         self._console = Console(run.turn)
         self._lock = run.session.lock

@@ -45,6 +45,10 @@ def _with_a_body(lines: list[str]) -> list[str]:
     return [*lines, "\n"] if len(lines) == 1 and lines[0].startswith("%%acp") else lines
 
 
+# IPython leaves it out where it asks whether a cell is complete: in a terminal Enter goes on to the body.
+_with_a_body.has_side_effects = True  # type: ignore[attr-defined]
+
+
 def _display_turn(turn: Any) -> None:
     from acp_jupyter.kernel.show import display_turn  # noqa: PLC0415  # the first turn pays for it
 

@@ -12,6 +12,7 @@ from acp_jupyter.kernel.show import show
 from acp_jupyter.magics.listing import agents_text
 from acp_jupyter.magics.parser import HelpShown, cell_parser, split
 from acp_jupyter.session.choices import Choices
+from acp_jupyter.session.settings import settings
 from acp_jupyter.views import words
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
         raise UsageError("the cell has no task", advice="Write the task below the %%acp line.")
     if options.output is not None and not options.output.isidentifier():
         raise UsageError(f"--output {options.output!r} is not a variable's name")
-    if options.agent is None and sessions().current is None:
+    if options.agent is None and sessions().current is None and settings().agent is None:
         print(agents_text(sessions()))  # noqa: T201  # nothing is started before an agent was chosen
         raise UsageError("no agent was chosen yet", advice="Name one of those above: %%acp demo")
     turn = _run(task, options)

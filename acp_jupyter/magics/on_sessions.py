@@ -11,6 +11,7 @@ from IPython.display import (
 
 from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.model.content import as_dict
 from acp_jupyter.session.choices import offered
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _login(options: argparse.Namespace) -> str:
 
 def _in_a_terminal(session: Session, method: dict[str, Any]) -> str:
     """The agent's own command with what the log-in adds: never a command of its descriptor's."""
-    env = method.get("env") or {}
+    env = as_dict(method.get("env"))
     words = [*(f"{name}={value}" for name, value in env.items()), session.spec.command, *session.spec.args]
     line = shlex.join([*(["env"] if env else []), *words, *map(str, method.get("args") or [])])
     return (

@@ -191,6 +191,7 @@ class AgentSide:
                 return
         try:
             await self._open_on(link, "new")
+            await self._set_defaults(link)
         except errors.AuthenticationRequired:  # a log-in goes on with this process
             self._free_roots()
             raise
@@ -200,6 +201,23 @@ class AgentSide:
         if why:
             text = f"A new process was started, because {why}: it does not know what was said before."
             self._note(text, "warning")
+
+    async def _set_defaults(self, link: Link) -> None:
+        """Set what the user wants of every session with this agent; a mode that it refuses is an error.
+
+        The mode says what the agent may do unasked. Without the rest the session goes on, and says so.
+        """
+        spec = self.spec
+        one_by_one = [
+            Choices(model=spec.default_model),
+            *(Choices(options={k: v}) for k, v in spec.default_options.items()),
+        ]
+        for choices in one_by_one:
+            try:
+                await self._set(link, choices)
+            except (errors.UsageError, errors.RequestFailed) as error:
+                self._note(f"A default of {spec.name} could not be set: {error.message}.", "warning")
+        await self._set(link, Choices(mode=spec.default_mode))
 
     async def _give_up(self, link: Link) -> None:
         self.link = None
@@ -295,7 +313,9 @@ class AgentSide:
         """
         if not choices:
             return
-        link = await self.opened()
+        await self._set(await self.opened(), choices)
+
+    async def _set(self, link: Link, choices: Choices) -> None:
         for setting in settings_of(self._state, choices):
             await self._choose(link, setting)
 

@@ -99,8 +99,10 @@ async def start_agent(spec: AgentSpec, roots: Roots, watcher: Watcher | None) ->
         AgentNotFound: Its command is not found; the advice says how to install it, where that is known.
         UsageError: A variable that it needs is not set.
     """
-    spec.check_environment()
+    env = spec.environment()
     try:
-        return await AgentProcess.spawn(spec.command, spec.args, cwd=roots.cwd, env=spec.env, watcher=watcher)
+        return await AgentProcess.spawn(
+            spec.command, spec.args, cwd=roots.cwd, env=env, inherit=False, watcher=watcher
+        )
     except errors.AgentNotFound as error:
         raise not_found(spec, error) from error

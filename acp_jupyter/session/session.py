@@ -109,7 +109,7 @@ class Session:
         Raises:
             UsageError: On setting one that does not exist; or the environment names one that does not.
         """
-        return self._policy or settings().policy
+        return self._policy or settings(self.cwd).policy
 
     @policy.setter
     def policy(self, name: str) -> None:
@@ -212,9 +212,8 @@ class Session:
         """
         if not task.strip():
             raise errors.UsageError("the task is empty", advice="Write what the agent is to do.")
-        by_default = settings()
-        policy = check_policy(policy or self._policy or by_default.policy)
         roots = self._conversation.agent.the_roots()
+        policy = settings(roots.cwd, call={"policy": policy}, option={"policy": self._policy}).policy
         turn = Turn(
             turn_id=uuid.uuid4().hex,
             number=next(self._numbers),

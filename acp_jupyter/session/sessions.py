@@ -13,7 +13,9 @@ from acp_jupyter.errors import AgentUnknown, UsageError
 from acp_jupyter.session.agents import Agents
 from acp_jupyter.session.loop import LoopThread
 from acp_jupyter.session.memory import Memory, Remembered
+from acp_jupyter.session.run import Limits
 from acp_jupyter.session.session import Session
+from acp_jupyter.session.settings import settings
 from acp_jupyter.wire.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ class Sessions:
             UsageError: None was named, and none is current.
         """
         if agent is None and self._current is None:
+            agent = settings().agent
+        if agent is None and self._current is None:
             names = ", ".join(spec.name for spec in self.agents.available())
             raise UsageError("no agent was chosen yet", advice=f"Found here: {names}. Name one: %%acp demo")
         if agent is not None:
@@ -89,6 +93,7 @@ class Sessions:
                 loop=self.loop,
                 watcher=self._watcher,
                 present=self._present,
+                limits=Limits(start_s=settings().start_timeout_s),
                 keep=lambda session_id, cwd: self._keep(spec.name, Remembered(session_id, cwd)),
             )
             self._by_name[spec.name] = session

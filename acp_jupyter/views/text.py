@@ -42,13 +42,13 @@ _INDENT = "    "
 
 def turn_text(turn: Turn) -> str:
     """Return the whole turn as plain text."""
-    parts = [_head(turn)]
+    parts = [head_text(turn)]
     embedded = {key for call in turn.tool_calls for key in call.terminal_ids}
-    parts += [_item(turn, item, embedded) for item in list(turn.items)]
+    parts += [item_text(turn, item, embedded) for item in list(turn.items)]
     if turn.ended and not turn.items:
-        parts.append(_nothing(turn))
+        parts.append(nothing_text(turn))
     if turn.error:
-        parts.append(_error(turn))
+        parts.append(error_text(turn))
     parts.append(" · ".join(words.totals(turn)))
     return "\n\n".join(part for part in parts if part)
 
@@ -110,7 +110,8 @@ def _whole(turn: Turn, path: str) -> str:
 # --- the turn as a whole
 
 
-def _head(turn: Turn) -> str:
+def head_text(turn: Turn) -> str:
+    """Return agent, state and directories, the policy in force, and what the client itself has to say."""
     policy = words.policy(turn)
     lines = [" · ".join(words.head(turn))]
     lines += [f"*** {policy} ***" if turn.policy == "allow-once-all" else policy] if policy else []
@@ -121,11 +122,13 @@ def _head(turn: Turn) -> str:
     return "\n".join(lines)
 
 
-def _nothing(turn: Turn) -> str:
+def nothing_text(turn: Turn) -> str:
+    """Return what stands for a turn that brought nothing."""
     return "The agent returned nothing." if turn.phase == "done" else ""
 
 
-def _error(turn: Turn) -> str:
+def error_text(turn: Turn) -> str:
+    """Return why the turn failed; empty where it did not."""
     error = turn.error
     if error is None:
         return ""
@@ -139,13 +142,14 @@ def _error(turn: Turn) -> str:
 # --- the timeline
 
 
-def _item(turn: Turn, item: Item, embedded: set[str]) -> str:
+def item_text(turn: Turn, item: Item, embedded: set[str]) -> str:
+    """Return an item of the timeline; ``embedded`` are the terminals that a tool call shows."""
     if isinstance(item, Message):
         return _message(item)
     if isinstance(item, Thought):
         return _thought(item)
     if isinstance(item, ToolCallMark):
-        return _call(turn, turn.tool_calls[item.tool_call_id])
+        return call_text(turn, turn.tool_calls[item.tool_call_id])
     if isinstance(item, PlanMark):
         entries = turn.plans.get(item.plan_id, [])
         return "\n".join(["plan:", *(f"  {words.plan_line(entry)}" for entry in entries)])
@@ -196,7 +200,8 @@ def _block(block: dict[str, Any]) -> str:
 # --- tool calls
 
 
-def _call(turn: Turn, call: ToolCall) -> str:
+def call_text(turn: Turn, call: ToolCall) -> str:
+    """Return a tool call: what it does, its content, who allowed it, its raw input and output."""
     heading = " ".join(words.heading(turn, call))
     first = [heading, words.changed(call), words.status(turn, call)]
     lines = ["▸ " + " · ".join(_hang(part) for part in first if part)]
