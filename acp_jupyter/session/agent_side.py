@@ -215,7 +215,7 @@ class AgentSide:
         for choices in one_by_one:
             try:
                 await self._set(link, choices)
-            except (errors.UsageError, errors.RequestFailed) as error:
+            except (errors.UsageError, errors.RequestFailed) as error:  # noqa: PERF203  # one costs no other
                 self._note(f"A default of {spec.name} could not be set: {error.message}.", "warning")
         await self._set(link, Choices(mode=spec.default_mode))
 
