@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model import events
 from acp_jupyter.session.client_files import ClientFiles
+from acp_jupyter.wire.answers import METHOD_NOT_FOUND, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,3 +50,10 @@ class ClientSide:
     async def terminal_output(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return a terminal's output so far."""
         return self._terminals.output(params)
+
+    async def create_elicitation(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Refuse: it is not among what we say we can do."""
+        raise RequestError(METHOD_NOT_FOUND, "elicitation was not offered", {"mode": params["mode"]})
+
+    def complete_elicitation(self, elicitation_id: str) -> None:
+        """Ignore it: nothing of that id was asked."""

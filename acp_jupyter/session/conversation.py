@@ -23,9 +23,13 @@ from acp_jupyter.model.turn import TurnError
 from acp_jupyter.session.agent_side import AgentSide
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.client import ClientSide
+from acp_jupyter.session.client_files import ClientFiles
+from acp_jupyter.session.gate import ClientRequest, Gate, Rules
 from acp_jupyter.session.line import Line, NotConfirmed
 from acp_jupyter.session.permissions import PermissionBroker
 from acp_jupyter.session.run import Frame
+from acp_jupyter.session.secret_files import SECRET_PATTERNS
+from acp_jupyter.session.settings import settings
 from acp_jupyter.session.terminals import Terminals
 from acp_jupyter.wire.answers import INVALID_REQUEST, RequestError
 
@@ -84,10 +88,15 @@ class Conversation:
             on_lost=self._lost,
             on_opened=on_opened,
         )
-        self._terminals = Terminals(self._apply, self.agent.the_roots, self._check_prompted, watcher)
-        self.broker = PermissionBroker(self.state, self._apply, self.agent.the_roots, attended)
+        roots = self.agent.the_roots
+        self.broker = PermissionBroker(self.state, self._apply, roots, attended)
+        gate = Gate(lambda: self.state.turn, self.broker.consent, rules=_rules, on_unasked=self._done_unasked)
+        self._terminals = Terminals(
+            self._apply, roots, self._check_prompted, watcher, gate=gate, taken=self._has_terminal
+        )
+        files = ClientFiles(roots, self._check_prompted, gate)
         self._client = ClientSide(
-            self._apply, self.broker, self._terminals, self.agent.the_roots, self._check_prompted
+            self._apply, self.broker, self._terminals, roots, self._check_prompted, client_files=files
         )
 
     async def play(self, turn: Turn, timeout_s: float | None, choices: Choices = Choices()) -> None:  # noqa: B008  # it never changes
@@ -202,6 +211,7 @@ class Conversation:
         """
         self._check_idle()
         await self.agent.switch(how, session_id, roots)
+        await self._terminals.release_all()
 
     async def leave(self) -> None:
         """Let the agent close the session; the next prompt begins another.
@@ -211,6 +221,7 @@ class Conversation:
         """
         self._check_idle()
         await self.agent.leave()
+        await self._terminals.release_all()
 
     def cancel(self, turn: Turn) -> None:
         """Ask the agent to end ``turn``; open requests are answered ``cancelled``."""
@@ -228,6 +239,12 @@ class Conversation:
             loop.call_later(self._limits.cancel_grace_s / 5, self._warn_unconfirmed, turn)
         elif self._playing is not None:
             self._playing.cancel()
+
+    def _has_terminal(self, terminal_id: str) -> bool:
+        return any(terminal_id in turn.terminals for turn in self.state.turns)
+
+    def _done_unasked(self, request: ClientRequest) -> None:
+        self._apply(events.Noted(f"Without asking: {request.title}", "info"))
 
     def _check_prompted(self) -> None:
         """Refuse what changes anything unless a prompt is under way: nobody expects it then.
@@ -292,6 +309,11 @@ class Conversation:
         for turn_id in {change.turn.turn_id for change in changes}:
             for listener in list(self._listeners.get(turn_id, ())):
                 _guarded(listener, [change for change in changes if change.turn.turn_id == turn_id])
+
+
+def _rules() -> Rules:
+    now = settings()
+    return Rules(now.ask_client_requests, (*SECRET_PATTERNS, *now.secret_patterns))
 
 
 def _guarded(listener: Callable[[list[Change]], None], changes: list[Change]) -> None:

@@ -117,8 +117,8 @@ def _filled(value: Any, where: str) -> Any:
 
 
 def _variable(found: re.Match[str], where: str) -> str:
-    name, default = found.groups()
+    name, default = found[1], found[2] if found.lastindex == 2 else None  # noqa: PLR2004  # the second group
     value = os.environ.get(name, default)
     if value is None:
         raise UsageError(f"{where} needs {name} in the environment")
-    return str(value)
+    return value

@@ -95,8 +95,6 @@ async def _load(
 
 def way_back(connection: Connection) -> How | None:
     """Return how a session of an earlier process can be had again: without a replay, with one, or not."""
-    if not hasattr(connection, "offers"):
-        return None
     if connection.offers("sessionCapabilities", "resume"):
         return "resume"
     return "load" if connection.offers("loadSession") else None

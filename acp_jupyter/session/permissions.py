@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from acp_jupyter.model.state import SessionState
     from acp_jupyter.model.tool_call import Permission, PermissionOption, ToolCall
     from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.gate import ClientRequest
     from acp_jupyter.session.loop import LoopThread
     from acp_jupyter.session.roots import Roots
+
+
+_YES_OR_NO = [
+    {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+]
 
 
 class PermissionBroker:
@@ -46,6 +53,8 @@ class PermissionBroker:
         self._roots = roots
         self._attended = attended
         self._keys = itertools.count(1)
+        self._client_keys = itertools.count(1)
+        self._for_persons: set[str] = set()
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
 
     async def ask(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +77,20 @@ class PermissionBroker:
         finally:
             self._close(key, events.PermissionClosed(key, "cancelled", "agent"))
 
+    async def consent(self, request: ClientRequest) -> bool:
+        """Ask for a yes to what the agent asks us to do: as if it had asked for permission itself."""
+        key = f"client-{next(self._client_keys)}"
+        call: dict[str, Any] = {"toolCallId": key, "title": request.title, "kind": request.kind}
+        if request.path is not None:
+            call["locations"] = [{"path": request.path}]
+        if request.command is not None:
+            call["rawInput"] = {"command": request.command}
+        if request.new_text is not None:
+            call["content"] = [{"type": "diff", "path": request.path, "newText": request.new_text}]
+        self._for_persons |= {key} if request.secret else set()
+        outcome = await self.ask({"toolCall": call, "options": _YES_OR_NO})
+        return outcome.get("optionId") == "allow"
+
     def _answer_at_once(self, key: str) -> None:
         found = self._state.find_permission(key)
         if found is None:  # no turn has ever been: nobody to ask
@@ -86,6 +109,8 @@ class PermissionBroker:
     def _decision(self, policy: str, turn: Turn, permission: Permission) -> policies.Decision | None:
         """What a policy says to a request; a policy is given to a turn, so it allows no other turn's call."""
         call = turn.tool_calls[permission.tool_call_id]
+        if permission.tool_call_id in self._for_persons and policy != "reject":
+            return None
         if policy != "reject" and any(other is not turn for other in self._state.turns_with(call)):
             return None
         return policies.decide(policy, permission, call, self._roots())

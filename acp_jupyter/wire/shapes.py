@@ -85,6 +85,7 @@ REQUEST_PARAMS: Mapping[str, Params] = {
         {"sessionId": _TEXT, "command": _TEXT},
         {"args": _TEXTS, "env": _VARIABLES, "cwd": _PATH, "outputByteLimit": _COUNT},
     ),
+    "elicitation/create": Params({"mode": _TEXT, "message": _TEXT}),
     "terminal/output": _TERMINAL,
     "terminal/wait_for_exit": _TERMINAL,
     "terminal/kill": _TERMINAL,

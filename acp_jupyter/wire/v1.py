@@ -6,23 +6,21 @@ https://agentclientprotocol.com/protocol/overview
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from acp_jupyter.errors import (
-    AgentStartFailed,
     AuthenticationRequired,
     RequestFailed,
-    UsageError,
     VersionMismatch,
 )
 from acp_jupyter.wire.answers import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestError
+from acp_jupyter.wire.calls import Calls, object_of
 from acp_jupyter.wire.peer import Peer
 from acp_jupyter.wire.shapes import REQUEST_PARAMS, well_formed_options
 
 if TYPE_CHECKING:
     from collections import deque
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from acp_jupyter.errors import AcpError
     from acp_jupyter.wire.transport import Transport
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     Handler = Callable[[JsonObject], Awaitable["JsonObject | None"]]
 
 PROTOCOL_VERSION = 1
-_NEW_SESSION_S = 60.0
-_BLOCK_CAPABILITY = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 
 
 class Client(Protocol):
@@ -62,6 +58,18 @@ class Client(Protocol):
         """Write a file, made where it is missing."""
         ...
 
+    async def create_elicitation(self, params: JsonObject) -> JsonObject:
+        """Ask the person for what the agent needs.
+
+        Returns:
+            ``{"action": "accept", "content"?}``, ``{"action": "decline"}`` or ``{"action": "cancel"}``.
+        """
+        ...
+
+    def complete_elicitation(self, elicitation_id: str) -> None:
+        """Take note that what was asked by URL is done; an id that is not known is ignored."""
+        ...
+
     async def create_terminal(self, params: JsonObject) -> JsonObject:
         """Start a command and give ``{"terminalId": ...}`` at once."""
         ...
@@ -83,7 +91,7 @@ class Client(Protocol):
         ...
 
 
-class Connection:
+class Connection(Calls):
     """One connection to an agent; it does not own the transport's process.
 
     Args:
@@ -105,9 +113,8 @@ class Connection:
         on_frame: Callable[[Literal["in", "out"], Any], None] | None = None,
         on_closed: Callable[[AcpError], None] | None = None,
     ) -> None:
+        super().__init__()
         self.agent_info: JsonObject = {}
-        self.agent_capabilities: JsonObject = {}
-        self.auth_methods: list[JsonObject] = []
         self._client = client
         self._capabilities = capabilities
         self._client_info = client_info
@@ -147,7 +154,7 @@ class Connection:
             "clientInfo": self._client_info,
         }
         try:
-            answer = _object("initialize", await self._request("initialize", params, timeout_s=timeout_s))
+            answer = object_of("initialize", await self._request("initialize", params, timeout_s=timeout_s))
         except RequestFailed as error:
             error.advice = error.advice or (
                 "Does this command speak the Agent Client Protocol? Some agents need a flag for it."
@@ -165,95 +172,12 @@ class Connection:
         self.auth_methods = _objects(answer.get("authMethods"))
         return answer
 
-    async def authenticate(self, method_id: str, *, timeout_s: float | None = None) -> None:
-        """Log in by one of the agent's own methods.
-
-        Args:
-            method_id: One of ``auth_methods``.
-            timeout_s: A person may be busy in a browser: by default, no limit.
-
-        Raises:
-            UsageError: No such method, or one that runs in a terminal and must not be called.
-        """
-        method = next((method for method in self.auth_methods if method.get("id") == method_id), None)
-        if method is None:
-            raise UsageError(f"the agent has no log-in {method_id!r}", advice=self._auth_advice())
-        if method.get("type") == "terminal":
-            raise UsageError(
-                f"the log-in {method_id!r} runs in a terminal", advice="Run the agent's log-in in a terminal."
-            )
-        await self._request("authenticate", {"methodId": method_id}, timeout_s=timeout_s)
-
-    async def new_session(
-        self,
-        cwd: str,
-        additional_directories: Sequence[str] = (),
-        mcp_servers: Sequence[JsonObject] = (),
-        *,
-        timeout_s: float | None = _NEW_SESSION_S,
-        on_response: Callable[[JsonObject], None] | None = None,
-    ) -> JsonObject:
-        """Make a session.
-
-        Args:
-            cwd: Its working directory, absolute.
-            additional_directories: Further roots, absolute.
-            mcp_servers: As the protocol spells them.
-            timeout_s: How long to wait.
-            on_response: Gets the raw response before anything that arrived after it is handled.
-
-        Returns:
-            The answer, with its ``sessionId``.
-
-        Raises:
-            UsageError: A path is not absolute, or the agent cannot do what is asked.
-            AuthenticationRequired: Log in first.
-        """
-        for path in (cwd, *additional_directories):
-            if not Path(path).is_absolute():
-                raise UsageError(f"not an absolute path: {path!r}")
-        params: JsonObject = {"cwd": cwd, "mcpServers": list(mcp_servers)}
-        if additional_directories:
-            self._require(("sessionCapabilities", "additionalDirectories"), "further directories")
-            params["additionalDirectories"] = list(additional_directories)
-        for kind in {server.get("type") for server in mcp_servers} & {"http", "sse"}:
-            self._require(("mcpCapabilities", str(kind)), f"MCP servers over {kind}")
-        answer = await self._request("session/new", params, timeout_s=timeout_s, on_response=on_response)
-        session = _object("session/new", answer)
-        if not isinstance(session.get("sessionId"), str):
-            raise AgentStartFailed(f"the agent answered session/new without a sessionId: {session}")
-        return session
-
-    async def prompt(
-        self, session_id: str, blocks: Sequence[JsonObject], *, on_end: Callable[[JsonObject], None]
-    ) -> JsonObject:
-        """Prompt, and wait for the turn's end, however long it takes.
-
-        Args:
-            session_id: The session.
-            blocks: Content blocks.
-            on_end: Gets the raw response, result or error, before anything that arrived after it is handled.
-
-        Returns:
-            The result, with its ``stopReason``.
-
-        Raises:
-            UsageError: The agent does not take such blocks.
-        """
-        for kind in (str(block.get("type")) for block in blocks):
-            if kind in _BLOCK_CAPABILITY:
-                self._require(("promptCapabilities", _BLOCK_CAPABILITY[kind]), f"{kind} content")
-        params = {"sessionId": session_id, "prompt": list(blocks)}
-        answer = await self._request("session/prompt", params, timeout_s=None, on_response=on_end)
-        return _object("session/prompt", answer)
-
-    def cancel(self, session_id: str) -> None:
-        """Ask the agent to end the turn; the prompt is answered when it has."""
-        self._peer.notify("session/cancel", {"sessionId": session_id})
-
     async def close(self) -> None:
         """Send what waits to be sent, then close; open requests fail."""
         await self._peer.close()
+
+    def _notify(self, method: str, params: JsonObject) -> None:
+        self._peer.notify(method, params)
 
     async def _request(
         self,
@@ -269,27 +193,12 @@ class Connection:
             error.advice = self._auth_advice()
             raise
 
-    def _auth_advice(self) -> str:
-        names = [f"{method.get('id')} ({method.get('name') or 'unnamed'})" for method in self.auth_methods]
-        return (
-            f"Its log-ins: {', '.join(names)}."
-            if names
-            else "It offers no log-in; see its own documentation."
-        )
-
-    def _require(self, path: tuple[str, ...], what: str) -> None:
-        value: Any = self.agent_capabilities
-        for key in path:
-            value = cast("JsonObject", value).get(key) if isinstance(value, dict) else None
-        if value is None or value is False:  # `{}` says yes
-            raise UsageError(
-                f"the agent does not take {what}", advice=f"It would have to offer {'.'.join(path)}."
-            )
-
     def _notified(self, method: str, params: Any) -> None:
+        given = _object_or_empty(params)
+        if method == "elicitation/complete" and isinstance(given.get("elicitationId"), str):
+            self._client.complete_elicitation(given["elicitationId"])
         if method != "session/update":
             return  # the protocol: unknown notifications are ignored; the log of frames has them
-        given = _object_or_empty(params)
         session_id, update = given.get("sessionId"), given.get("update")
         if isinstance(session_id, str) and isinstance(update, dict):
             self._client.session_update(session_id, cast("JsonObject", update))
@@ -318,6 +227,17 @@ def _handlers(client: Client, capabilities: JsonObject) -> dict[str, Handler]:
         return {"outcome": outcome}
 
     handlers: dict[str, Handler] = {"session/request_permission": request_permission}
+    modes = [mode for mode, on in _object_or_empty(capabilities.get("elicitation")).items() if on is not None]
+
+    async def create_elicitation(params: JsonObject) -> JsonObject:
+        if params["mode"] not in modes:  # never shown as a mode that it is not
+            raise RequestError(
+                INVALID_PARAMS, f"elicitation mode {params['mode']!r} is not one of ours: {modes}"
+            )
+        return await client.create_elicitation(params)
+
+    if modes:
+        handlers["elicitation/create"] = create_elicitation
     files = _object_or_empty(capabilities.get("fs"))
     if files.get("readTextFile") is True:
         handlers["fs/read_text_file"] = client.read_text_file
@@ -332,12 +252,6 @@ def _handlers(client: Client, capabilities: JsonObject) -> dict[str, Handler]:
             "terminal/release": client.release_terminal,
         }
     return handlers
-
-
-def _object(method: str, answer: Any) -> JsonObject:
-    if not isinstance(answer, dict):
-        raise RequestFailed(method, INTERNAL_ERROR, "its answer is no object", answer)
-    return cast("JsonObject", answer)
 
 
 def _object_or_empty(value: Any) -> JsonObject:
