@@ -70,7 +70,7 @@ class Session:
         self._present = present
         self._numbers = itertools.count(1)
         self._attended: set[str] = set()
-        self._keep = keep
+        self.keep = keep
         self._conversation = Conversation(
             spec, watcher, limits, lambda turn: turn.turn_id in self._attended, self._opened
         )
@@ -377,8 +377,8 @@ class Session:
 
     def _opened(self) -> None:
         """Called on the loop: the session has an id, and will have it in a later kernel."""
-        if self._keep is not None and self.session_id is not None and self.cwd is not None:
-            self._keep(self.session_id, self.cwd)
+        if self.keep is not None and self.session_id is not None and self.cwd is not None:
+            self.keep(self.session_id, self.cwd)
 
     def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self.loop.run(coroutine)

@@ -83,6 +83,20 @@ class FakeAgent(Agent):
         """Play the steps that follow the answer."""
         await self._players[session.session_id].play(self._script.get("after_new_session", []))
 
+    async def on_restore(self, method: str, session: Session) -> Any:
+        """Play the steps of `methods` for it, the history, and answer as it says."""
+        answer = self._script.get("methods", {}).get(method)
+        if answer is None:
+            return await super().on_restore(method, session)
+        player = Player(self)
+        player.values |= {"cwd": session.cwd, "session_id": session.session_id, "session": session.params}
+        await player.play(answer.get("steps", []))
+        result = await _answer(None, answer)
+        new_id = result["sessionId"] if method == "session/fork" else session.session_id
+        player.values["session_id"] = new_id
+        self._players[new_id] = player
+        return result
+
     async def on_prompt(self, turn: Turn) -> dict[str, Any]:
         """Play the turn of this prompt's number."""
         player = self._players[turn.session.session_id]

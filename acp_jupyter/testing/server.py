@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # after session/cancel a client answers its open permission requests; we do not wait for ever if it does not
 CANCEL_WAIT_S = 5.0
+_RESTORING = ("session/load", "session/resume", "session/fork")
 
 
 @dataclass
@@ -107,6 +108,10 @@ class Agent:
     async def after_new_session(self, session: Session) -> None:
         """What follows the answer to `session/new`."""
 
+    async def on_restore(self, method: str, _session: Session) -> Any:
+        """The answer to `session/load`, `resume` or `fork`; what is told before it is history."""
+        raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+
     async def on_prompt(self, turn: Turn) -> dict[str, Any]:
         """Play a turn; returns its response. Cancelled (as a task) by `session/cancel`."""
         raise NotImplementedError
@@ -175,8 +180,13 @@ class Agent:
             elif not self._initialized:
                 self.connection.complain(f"{method} before initialize")
                 raise RpcError(INVALID_REQUEST, "initialize first")  # noqa: TRY301 - one way out for all errors
+            elif strict.ungranted_method(method, self.agent_capabilities):
+                self.connection.complain(f"{method} without the capability")
+                raise RpcError(METHOD_NOT_FOUND, f"not a capability of this agent: {method}")  # noqa: TRY301 - as above
             elif method == "session/new":
                 session, result = await self._new_session(params)
+            elif method in _RESTORING:
+                result = await self._restore(method, params)
             else:
                 result = await self.on_other(method, params)
         except RpcError as error:
@@ -211,6 +221,14 @@ class Agent:
         session.session_id = result["sessionId"]
         self.sessions[session.session_id] = session
         return session, result
+
+    async def _restore(self, method: str, params: dict[str, Any]) -> Any:
+        session = Session(params["sessionId"], params)
+        result = await self.on_restore(method, session)
+        if method == "session/fork":
+            session.session_id = result["sessionId"]
+        self.sessions[session.session_id] = session
+        return result
 
     def _start_turn(self, request_id: Any, params: dict[str, Any]) -> None:
         session = self.sessions.get(params["sessionId"])

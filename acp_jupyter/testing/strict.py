@@ -121,6 +121,17 @@ def _new_session(params: dict[str, Any]) -> list[str]:
     return faults + [fault for server in servers for fault in _mcp_server(server)]
 
 
+def _session_again(params: dict[str, Any]) -> list[str]:
+    return _strings(params, "sessionId") + _new_session(params)
+
+
+def _config_option(params: dict[str, Any]) -> list[str]:
+    faults = _strings(params, "sessionId", "configId")
+    if params.get("type") == "boolean":
+        return faults + _must(isinstance(params.get("value"), bool), "a boolean's `value` is a boolean")
+    return faults + _strings(params, "value")
+
+
 def _mcp_server(server: Any) -> list[str]:
     if not is_object(server):
         return [f"an MCP server is an object, not {server!r}"]
@@ -168,7 +179,31 @@ _REQUEST_CHECKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "session/new": _new_session,
     "session/prompt": _prompt,
     "session/cancel": lambda params: _strings(params, "sessionId"),
+    "session/load": _session_again,
+    "session/resume": _session_again,
+    "session/fork": _session_again,
+    "session/list": lambda params: _absolute(params["cwd"], "`cwd`") if "cwd" in params else [],
+    "session/close": lambda params: _strings(params, "sessionId"),
+    "session/delete": lambda params: _strings(params, "sessionId"),
+    "session/set_mode": lambda params: _strings(params, "sessionId", "modeId"),
+    "session/set_config_option": _config_option,
 }
+
+# what an agent need not have: the path to its capability
+GATES: dict[str, tuple[str, ...]] = {
+    "logout": ("auth", "logout"),
+    "session/load": ("loadSession",),
+    **{
+        f"session/{name}": ("sessionCapabilities", name)
+        for name in ("resume", "fork", "list", "close", "delete")
+    },
+}
+
+
+def ungranted_method(method: str, capabilities: Any) -> bool:
+    """Whether a request calls what the agent never said it has."""
+    return method in GATES and _lookup(capabilities, *GATES[method]) in (None, False)
+
 
 _ANSWER_CHECKS: dict[str, Callable[[dict[str, Any], dict[str, Any]], list[str]]] = {
     "session/request_permission": _permission_answer,

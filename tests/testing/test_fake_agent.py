@@ -394,8 +394,8 @@ def test_other_methods_are_the_scripts(play: Any) -> None:
     assert client.call("session/set_mode", {"sessionId": client.session_id, "modeId": "ask"}) == {}
     assert client.updates()[0]["currentModeId"] == "ask"
     with pytest.raises(Exception, match="-32601"):
-        client.call("session/list", {})
-    assert client.complaints() == ["no such method: session/list"]
+        client.call("session/frobnicate", {})
+    assert client.complaints() == ["no such method: session/frobnicate"]
 
 
 @pytest.mark.parametrize(
@@ -476,7 +476,7 @@ def test_wrong_answers_are_complained_about(play: Any, method: str, result: Any,
         (b'{"id":1,"result":{}}', '"jsonrpc"'),
         (b'{"jsonrpc":"2.0","id":[1],"result":{}}', "`id` is"),
         (b'{"jsonrpc":"2.0","id":99,"result":{}}', "no open request"),
-        (b'{"jsonrpc":"2.0","method":"session/delete","params":{}}', "no such notification"),
+        (b'{"jsonrpc":"2.0","method":"session/frobnicate","params":{}}', "no such notification"),
         (b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}', "no session"),
         (
             b'{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}',

@@ -64,6 +64,13 @@ class Recorder:
     async def write_text_file(self, params: dict[str, Any]) -> None:
         self.calls.append(("write_text_file", params))
 
+    async def create_elicitation(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.calls.append(("create_elicitation", params))
+        return {"action": "decline"}
+
+    def complete_elicitation(self, elicitation_id: str) -> None:
+        self.calls.append(("complete_elicitation", elicitation_id))
+
     async def create_terminal(self, params: dict[str, Any]) -> dict[str, Any]:
         self.calls.append(("create_terminal", params))
         return {"terminalId": "x"}
@@ -277,7 +284,8 @@ def test_a10_blocks_that_the_agent_does_not_take_are_not_sent() -> None:
         await rig.initialized(agentCapabilities={"promptCapabilities": {"image": True}})
         with pytest.raises(UsageError, match="embeddedContext"):
             await rig.connection.prompt("s1", [{"type": "resource"}], on_end=print)
-        call = rig.connection.prompt("s1", [{"type": "image"}], on_end=lambda _: None)
+        image = {"type": "image", "data": "", "mimeType": "image/png"}
+        call = rig.connection.prompt("s1", [image], on_end=lambda _: None)
         await rig.answered(call, result={"stopReason": "end_turn"})
 
     run(test)
