@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { minify } from 'terser';
 import { common } from './esbuild.config.mjs';
 
 const STATIC = '../acp_jupyter/static';
@@ -13,6 +14,9 @@ async function one(entry, outfile, options = {}) {
   const { metafile } = await build({
     ...common, entryPoints: [entry], outfile, minify: true, legalComments: 'none', metafile: true, ...options
   });
+  // once more: it makes the script 3 % smaller than esbuild alone
+  const { code } = await minify(await readFile(outfile, 'utf-8'), { module: true, ecma: 2020, compress: { passes: 2 } });
+  await writeFile(outfile, code);
   const text = await readFile(outfile);
   const name = outfile.split('/').at(-1);
   const gz = gzipSync(text, { level: 9 }).length / 1000;
@@ -38,7 +42,9 @@ await rm('lib', { recursive: true, force: true });
 const bundled = await one('src/renderer.tsx', `${STATIC}/renderer.js`);
 await writeFile(`${STATIC}/renderer.js.LICENSES.txt`, await licences(bundled));
 await one('src/loader.ts', `${STATIC}/loader.js`);
-const plugin = await one('src/plugin.ts', 'lib/plugin.js', { external: ['@lumino/*', '@jupyterlab/*'] });
+const shared = { external: ['@lumino/*', '@jupyterlab/*'] };
+const plugin = await one('src/plugin.ts', 'lib/plugin.js', shared);
+await one('src/notebooks.ts', 'lib/notebooks.js', shared);
 
 execFileSync('jupyter-builder', ['build', '.'], { stdio: 'inherit' });
 // The builder's own list of licences is empty: it sees one file, with everything in it. It empties the folder, so after it.

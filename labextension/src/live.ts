@@ -1,11 +1,14 @@
 /** A card's line to the kernel: messages in, answers out. One store per turn, however many views show it. */
 
 import { readTurn } from './document';
-import { TurnStore } from './store';
+import { notebooks } from './page';
+import { hasEnded, TurnStore } from './store';
 import type { FromCard, Model, ToCard, Turn } from './types';
 
 const RESYNC_AGAIN_MS = 2000;
 const READY_AGAIN_MS = 4000;
+/** After a turn's end the kernel puts the saved turn in our place; where it does not, the page was reloaded meanwhile. */
+const SAVED_MS = 1500;
 
 interface Shared {
   store: TurnStore;
@@ -16,24 +19,32 @@ const stores = new Map<string, Shared>();
 
 function isToCard(content: unknown): content is ToCard {
   const type = (content as { type?: unknown } | null)?.type;
-  return type === 'snapshot' || type === 'ops';
+  return type === 'snapshot' || type === 'ops' || type === 'bundle';
 }
 
 export class Link {
   store: TurnStore | null = null;
   /** Why the kernel's document cannot be drawn, where it cannot. */
   failure: string | null = null;
+  /** Whether the kernel went away. */
+  gone = false;
 
   private asked = -Infinity;
   private retry: ReturnType<typeof setTimeout> | undefined;
+  private saving: ReturnType<typeof setTimeout> | undefined;
   private unsubscribe: () => void = () => undefined;
   private readonly receive = (content: unknown): void => this.onMessage(content);
+  private readonly lost = (): void => {
+    this.gone = true;
+    this.onChange();
+  };
 
   constructor(
     private readonly model: Model,
     private readonly onChange: () => void
   ) {
     model.on('msg:custom', this.receive);
+    model.on('comm_live_update', this.lost);
     this.join(String(model.get('turn_id') ?? ''));
     this.ready();
   }
@@ -48,9 +59,16 @@ export class Link {
 
   close(): void {
     clearTimeout(this.retry);
+    clearTimeout(this.saving);
     this.model.off('msg:custom', this.receive);
+    this.model.off('comm_live_update', this.lost);
     this.unsubscribe();
     this.release();
+  }
+
+  /** Tell the kernel that the output was cleared, unless another view shows the turn or it is over. */
+  tellCleared(turn: Turn): void {
+    if (!this.gone && !hasEnded(turn) && !stores.has(turn.turn_id)) this.send({ type: 'cleared' });
   }
 
   private send(message: FromCard): void {
@@ -59,13 +77,15 @@ export class Link {
 
   /** Say that we listen, and say it once more if nobody answered: a comm may open after the view. */
   private ready(again = true): void {
-    this.send({ type: 'ready' });
+    this.send({ type: 'ready', seq: this.store?.seq ?? 0 });
     if (again) this.retry = setTimeout(() => this.ready(false), READY_AGAIN_MS);
   }
 
   private onMessage(content: unknown): void {
     if (!isToCard(content)) return;
+    this.gone = false;
     if (content.type === 'snapshot') this.onSnapshot(content);
+    else if (content.type === 'bundle') notebooks()?.write(String(this.model.get('turn_id')), content.data);
     else if (this.store && !this.store.ops(content)) this.resync();
   }
 
@@ -93,7 +113,17 @@ export class Link {
     shared.views += 1;
     stores.set(id, shared);
     this.store = shared.store;
-    this.unsubscribe = shared.store.subscribe(this.onChange);
+    this.unsubscribe = shared.store.subscribe(() => this.changed());
+    this.changed();
+  }
+
+  private changed(): void {
+    const turn = this.store?.turn;
+    if (turn && hasEnded(turn) && this.saving === undefined) {
+      this.saving = setTimeout(() => {
+        if (notebooks()?.hold(turn.turn_id)) this.send({ type: 'bundle' });
+      }, SAVED_MS);
+    }
     this.onChange();
   }
 

@@ -6,9 +6,18 @@
 export type UiValue = boolean | number | string;
 export type Ui = Map<string, UiValue>;
 
+/** What only the JupyterLab extension can do: look into the notebooks of the page, and write into them. */
+export interface Notebooks {
+  /** Whether an output still shows the live view of that turn. */
+  hold(turnId: string): boolean;
+  /** Put a saved turn, as a MIME bundle, in the place of its live view. */
+  write(turnId: string, bundle: Record<string, unknown>): void;
+}
+
 interface Page {
   /** Open sections and the like, by turn: a saved card keeps what was open in the live one. */
   ui: Map<string, Ui>;
+  notebooks?: Notebooks;
 }
 
 const PAGE = Symbol.for('acp-jupyter.page.v1');
@@ -16,6 +25,15 @@ const PAGE = Symbol.for('acp-jupyter.page.v1');
 function page(): Page {
   const holder = globalThis as unknown as Record<symbol, Page | undefined>;
   return (holder[PAGE] ??= { ui: new Map() });
+}
+
+/** The page's notebooks, where the JupyterLab extension is installed. */
+export function notebooks(): Notebooks | undefined {
+  return page().notebooks;
+}
+
+export function setNotebooks(notebooks: Notebooks): void {
+  page().notebooks = notebooks;
 }
 
 /** The state of a turn's sections, shared by every card of that turn. */

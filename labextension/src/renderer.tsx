@@ -5,8 +5,10 @@ import { CardProvider, type Card } from './card/context';
 import { Part } from './card/part';
 import { TurnView } from './card/turn';
 import { readTurn } from './document';
+import { restoreFocus, rememberFocus } from './focus';
 import { Link } from './live';
 import { uiOf } from './page';
+import { Place } from './place';
 import { guardShortcuts } from './shortcuts';
 import { TurnStore } from './store';
 import { ensureStyle } from './style';
@@ -47,37 +49,60 @@ function draw(root: Element, card: Card): void {
 /** Draw the live card of `model`'s turn into `el`. */
 export function mountLive(model: Model, el: Element): Dispose {
   const root = place(el);
+  const stands = new Place(el);
   let card: Card | null = null;
   let frame = 0;
+  let over = false;
   line(root, 'acp-connecting', 'Waiting for the kernel…');
 
   const paint = (): void => {
     frame = 0;
+    stands.look();
+    if (stands.replaced) return dispose();
     if (link.failure !== null) {
       render(null, root);
       return line(root, 'acp-failure', link.failure);
     }
     const { store } = link;
     if (!store) return;
-    if (!card) root.replaceChildren();
-    if (card?.store !== store) card = liveCard(link, store);
+    if (!card) begin(root, store);
+    if (card?.store !== store || card.gone !== link.gone) card = liveCard(link, store);
     draw(root, card);
   };
-  const link = new Link(model, () => {
+  const schedule = (): void => {
     frame ||= requestAnimationFrame(paint);
-  });
-  return () => {
+  };
+  const link = new Link(model, schedule);
+  const dispose = (): void => {
+    if (over) return;
+    over = true;
     cancelAnimationFrame(frame);
+    const turn = link.store?.turn;
     link.close();
     render(null, root);
     root.remove();
+    // the notebook has to finish what it does with the output first
+    if (turn) setTimeout(() => stands.cleared && link.tellCleared(turn));
   };
+  // Another view of the turn may be on this page already: then all is known, and nothing flickers.
+  if (link.store) paint();
+  schedule();
+  return dispose;
+}
+
+/** Make room for a card, and give it the focus that the one before it had. */
+function begin(root: HTMLElement, store: TurnStore): void {
+  const ui = uiOf(store.turn.turn_id);
+  root.replaceChildren();
+  rememberFocus(root, ui);
+  requestAnimationFrame(() => restoreFocus(root, ui));
 }
 
 function liveCard(link: Link, store: TurnStore): Card {
   return {
     store,
-    live: true,
+    live: !link.gone,
+    gone: link.gone,
     ui: uiOf(store.turn.turn_id),
     decide: (key, optionId) => link.decide(key, optionId),
     cancel: () => link.cancel()
@@ -90,6 +115,7 @@ export function mountSaved(doc: unknown, el: Element): Dispose {
   try {
     const turn = readTurn(doc);
     const store = new TurnStore(turn);
+    begin(root, store);
     draw(root, { store, live: false, ui: uiOf(turn.turn_id), decide: () => undefined, cancel: () => undefined });
   } catch (error) {
     line(root, 'acp-failure', error instanceof Error ? error.message : String(error));

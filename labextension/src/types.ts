@@ -19,6 +19,8 @@ export interface Turn {
   started_at: number | null;
   ended_at: number | null;
   stop_reason: string | null;
+  /** The agent told it from its memory, when it loaded the session. */
+  replayed?: boolean;
   cancel_requested?: boolean;
   error: TurnError | null;
   notes: { severity: string; text: string }[];
@@ -55,7 +57,8 @@ export type Item =
   | { type: 'terminal'; terminal_id: string }
   | NoticeItem
   | CompactionItem
-  | { type: 'mode'; id: string; name: string }
+  | { type: 'mode'; id: string; name: string; by?: string }
+  | { type: 'option'; id: string; name: string; value: string; by?: string }
   | UnknownItem;
 
 export interface ThoughtItem {
@@ -194,11 +197,14 @@ export type Op =
 
 export type ToCard =
   | { type: 'snapshot'; seq: number; now: number; turn: Turn }
-  | { type: 'ops'; seq: number; ops: Op[] };
+  | { type: 'ops'; seq: number; ops: Op[] }
+  | { type: 'bundle'; data: Record<string, unknown> };
 
 export type FromCard =
-  | { type: 'ready' }
+  | { type: 'ready'; seq: number }
   | { type: 'resync' }
+  | { type: 'cleared' }
+  | { type: 'bundle' }
   | { type: 'decide'; key: string; option_id: string }
   | { type: 'cancel' };
 

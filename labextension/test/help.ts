@@ -115,6 +115,7 @@ export function saved(doc: unknown): HTMLElement {
 export class Kernel {
   readonly received: FromCard[] = [];
   readonly handlers = new Set<(content: unknown) => void>();
+  readonly losing = new Set<(content: unknown) => void>();
   seq = 0;
 
   constructor(public turn: Turn) {}
@@ -124,9 +125,18 @@ export class Kernel {
     return {
       get: name => (name === 'turn_id' ? this.turn.turn_id : undefined),
       send: content => void this.received.push(content),
-      on: (_event, handler) => void this.handlers.add(handler),
-      off: (_event, handler) => void this.handlers.delete(handler)
+      on: (event, handler) => void this.heard(event).add(handler),
+      off: (event, handler) => void this.heard(event).delete(handler)
     };
+  }
+
+  private heard(event: string): Set<(content: unknown) => void> {
+    return event === 'msg:custom' ? this.handlers : this.losing;
+  }
+
+  /** The kernel has gone: the page's widget manager says so to its models. */
+  die(): void {
+    for (const handler of this.losing) handler(undefined);
   }
 
   tell(content: unknown): void {

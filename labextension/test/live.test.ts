@@ -9,7 +9,7 @@ const text = { type: 'message', role: 'agent', message_id: null, text: 'Hello' }
 describe('a live card', () => {
   it('says ready, draws the snapshot, and applies ops', async () => {
     const { el, kernel } = await live(turn({ items: [text] }));
-    expect(kernel.received).toEqual([{ type: 'ready' }]);
+    expect(kernel.received).toEqual([{ type: 'ready', seq: 0 }]);
     expect($(el, '.acp-message').textContent).toBe('Hello\n');
     kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: ', world' });
     await frame();

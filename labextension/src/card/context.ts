@@ -9,6 +9,8 @@ export interface Card {
   store: TurnStore;
   /** Whether a kernel listens; a saved card is inert. */
   live: boolean;
+  /** Whether the kernel went away while the card was live. */
+  gone?: boolean;
   ui: Ui;
   decide(key: string, optionId: string): void;
   cancel(): void;

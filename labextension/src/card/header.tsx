@@ -17,7 +17,7 @@ interface Props {
 
 /** The card's head: who, in which state, for how long, at what cost; and Stop. */
 export function Header({ open, focus }: Props): JSX.Element {
-  const { store, live } = useCard();
+  const { store, live, gone } = useCard();
   const { turn } = store;
   const running = !hasEnded(turn);
   const models = turn.options.filter(option => option.category === 'model');
@@ -29,9 +29,9 @@ export function Header({ open, focus }: Props): JSX.Element {
       </b>
       {turn.mode ? <span class="acp-pill acp-mode" title="the agent’s mode"><Seen text={turn.mode.name || turn.mode.id} /></span> : null}
       {models.map(option => <span key={option.id} class="acp-pill" title={option.name}><Seen text={option.value} /></span>)}
-      <StateWords turn={turn} live={live} />
+      <StateWords turn={turn} unfinished={live ? null : gone ? 'cut off: the kernel is gone' : 'not finished when this was saved'} />
       <span class="acp-header-end">
-        {live && open.length > 1 ? <Queue open={open} focus={focus} /> : null}
+        {live && open.length > 0 ? <Queue open={open} focus={focus} /> : null}
         {running && live ? <Elapsed turn={turn} /> : null}
         {turn.usage ? <Meter usage={turn.usage} cost={running ? turn.usage.cost : null} /> : null}
         {running && live ? <Stop requested={turn.cancel_requested === true} /> : null}
@@ -40,10 +40,10 @@ export function Header({ open, focus }: Props): JSX.Element {
   );
 }
 
-function StateWords({ turn, live }: { turn: Turn; live: boolean }): JSX.Element {
+function StateWords({ turn, unfinished }: { turn: Turn; unfinished: string | null }): JSX.Element {
   const took = turn.started_at !== null && turn.ended_at !== null ? ` · ${duration(turn.ended_at - turn.started_at)}` : '';
   const why = turn.state === 'done' ? stopWords(turn.stop_reason) : null;
-  const words = !live && !hasEnded(turn) ? 'not finished when this was saved' : stateWords(turn);
+  const words = unfinished !== null && !hasEnded(turn) ? unfinished : turn.replayed ? 'told by the agent from its memory' : stateWords(turn);
   return <span class="acp-state">{<Seen text={words} />}{why ? <> · <Seen text={why} /></> : null}{took}</span>;
 }
 
@@ -82,8 +82,8 @@ function Queue({ open, focus }: Props): JSX.Element {
   };
   return (
     <span class="acp-queue">
-      {Math.max(at, 0) + 1} of {open.length}
-      <button type="button" class="acp-button acp-next" onClick={next}>next</button>
+      {open.length > 1 ? `${Math.max(at, 0) + 1} of ${open.length}` : null}
+      <button type="button" class="acp-button acp-next" onClick={next}>{open.length > 1 ? 'next' : 'show'}</button>
     </span>
   );
 }

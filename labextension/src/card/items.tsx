@@ -38,10 +38,21 @@ export function ItemView({ item, id, last }: { item: Drawn; id: string; last: bo
     case 'compaction':
       return <Compaction item={item} id={id} />;
     case 'mode':
-      return <div class="acp-mode-change"><Icon name="switch_mode" /><span>The agent’s mode is now <b><Seen text={item.name} /></b></span></div>;
+      return <Change what="The agent’s mode" now={item.name} by={item.by} />;
+    case 'option':
+      return <Change what={item.name} now={item.value} by={item.by} />;
     default:
       return <Unknown item={item} id={id} />;
   }
+}
+
+function Change({ what, now, by }: { what: string; now: string; by: string | undefined }): JSX.Element {
+  return (
+    <div class="acp-mode-change" data-by={by}>
+      <Icon name="switch_mode" />
+      <span><Seen text={what} /> is now <b><Seen text={now} /></b>{by === 'you' ? ', set by you' : by === 'agent' ? ', changed by the agent itself' : ''}</span>
+    </div>
+  );
 }
 
 function Message({ role, children }: { role: string; children: JSX.Element }): JSX.Element {

@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren, type JSX } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { exitWords } from '../store';
 import { CHUNK, Screen, type Line } from '../terminal/screen';
 import type { Style } from '../terminal/sgr';
@@ -7,6 +7,7 @@ import { plural } from '../text/format';
 import type { Terminal } from '../types';
 import { useCard, useUi } from './context';
 import { Fold } from './fold';
+import { useScroll } from './scroll';
 import { Code } from './seen';
 
 const SHOWN_CHUNKS = 20;
@@ -41,12 +42,12 @@ function MaybeFolded({ id, lines, children }: { id: string; lines: number; child
 function Output({ terminal }: { terminal: Terminal }): JSX.Element {
   const screen = useScreen(terminal.output);
   const [all, setAll] = useUi<boolean>(`all:terminal:${terminal.terminal_id}`, false);
-  const [box, onScroll] = useFollow(terminal.output.length);
+  const { ref, onScroll } = useScroll(`terminal:${terminal.terminal_id}`, exitWords(terminal) === null);
   const from = all ? 0 : Math.max(0, screen.chunks.length - SHOWN_CHUNKS);
   const current = screen.current;
   const exit = exitWords(terminal);
   return (
-    <div class="acp-terminal-box" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-live="off" aria-label="Terminal output" dir="ltr">
+    <div class="acp-terminal-box" ref={ref} onScroll={onScroll} role="log" aria-live="off" aria-label="Terminal output" dir="ltr">
       {terminal.truncated ? <div class="acp-terminal-note">the beginning of the output was dropped</div> : null}
       {from > 0 ? (
         <button type="button" class="acp-more" onClick={() => setAll(true)}>show all {plural(screen.lines, 'line')}</button>
@@ -65,20 +66,6 @@ function useScreen(output: string): Screen {
     held.current.update(output);
   }
   return held.current;
-}
-
-/** Follow the end of a growing box, unless its reader has scrolled away from it. */
-function useFollow(grown: number): [{ current: HTMLDivElement | null }, () => void] {
-  const box = useRef<HTMLDivElement>(null);
-  const follows = useRef(true);
-  useLayoutEffect(() => {
-    if (box.current && follows.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [grown]);
-  const onScroll = (): void => {
-    const at = box.current;
-    if (at) follows.current = at.scrollHeight - at.scrollTop - at.clientHeight < 8;
-  };
-  return [box, onScroll];
 }
 
 class ChunkView extends Component<{ lines: Line[]; count: number }> {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { own } from '../ops';
 import { embeddedTerminals, hasEnded, permissionsInOrder } from '../store';
 import type { Item, Permission, ToolCall, Turn } from '../types';
@@ -10,21 +10,29 @@ import { Header, LoudPolicy, SubHeader } from './header';
 import { ItemView } from './items';
 import { Part } from './part';
 import { PermissionView } from './permission';
+import { useScroll } from './scroll';
 import { Seen } from './seen';
 import { ToolCallView } from './tool-call';
 
 /** The whole card of a turn. */
 export function TurnView(): JSX.Element {
-  const { store } = useCard();
+  const { store, live, ui } = useCard();
   const { turn } = store;
   const root = useRef<HTMLElement>(null);
   const permissions = byCall(turn);
   const open = permissionsInOrder(turn).filter(permission => permission.state === 'open').map(permission => permission.key);
+  const requestOf = (key: string): HTMLElement | undefined =>
+    [...(root.current?.querySelectorAll<HTMLElement>('.acp-permission') ?? [])].find(one => one.dataset.key === key);
   const focus = (key: string): void => {
-    const block = [...(root.current?.querySelectorAll<HTMLElement>('.acp-permission') ?? [])].find(one => one.dataset.key === key);
+    const block = requestOf(key);
     block?.scrollIntoView({ block: 'center', behavior: 'smooth' });
     block?.focus({ preventScroll: true });
   };
+  const body = useScroll('body', live && !hasEnded(turn));
+  useNewRequests(open, key => {
+    const block = requestOf(key);
+    if (block && body.ref.current && ui.get('away:body') !== true) bringIntoSight(body.ref.current, block);
+  });
   const head = `${store.revision('')} ${open.join(' ')}`;
   return (
     <article
@@ -40,7 +48,7 @@ export function TurnView(): JSX.Element {
         <SubHeader />
         <LoudPolicy />
       </Part>
-      <div class="acp-body">
+      <div class="acp-body" ref={body.ref} onScroll={body.onScroll} role="region" aria-label="What the agent said and did">
         {turn.notes.map((note, index) => (
           <div key={`note-${index}`} class="acp-notice acp-note" data-severity={note.severity}><Seen text={note.text} /></div>
         ))}
@@ -52,6 +60,23 @@ export function TurnView(): JSX.Element {
       <Footer permissions={permissions} />
     </article>
   );
+}
+
+/** Scroll a box just so far that `block` is seen: its end, where the buttons are, before its beginning. */
+function bringIntoSight(box: HTMLElement, block: HTMLElement): void {
+  const [outer, inner] = [box.getBoundingClientRect(), block.getBoundingClientRect()];
+  if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 8;
+  else if (inner.top < outer.top) box.scrollTop -= Math.min(outer.top - inner.top, outer.bottom - inner.bottom) + 8;
+}
+
+/** Call `show` for the first request that was not open when the card was last drawn. */
+function useNewRequests(open: string[], show: (key: string) => void): void {
+  const known = useRef<Set<string>>(new Set());
+  useLayoutEffect(() => {
+    const fresh = open.find(key => !known.current.has(key));
+    known.current = new Set(open);
+    if (fresh !== undefined) show(fresh);
+  });
 }
 
 function byCall(turn: Turn): Map<string, Permission[]> {

@@ -1,0 +1,37 @@
+/** Keep the keyboard's place when a card is drawn anew: live again, or saved in the place of the live one. */
+
+import type { Ui } from './page';
+
+const KEY = 'focus';
+
+/** What a focused element is called in its card: it has the same name in the next drawing of it. */
+function nameOf(root: Element, element: Element): string {
+  const label = element.getAttribute('aria-label') ?? element.textContent ?? '';
+  const name = `${element.tagName} ${label.trim().slice(0, 80)}`;
+  const same = [...root.querySelectorAll(element.tagName)].filter(one => {
+    return (one.getAttribute('aria-label') ?? one.textContent ?? '').trim().slice(0, 80) === label.trim().slice(0, 80);
+  });
+  return `${same.indexOf(element)} ${name}`;
+}
+
+/** Remember in `ui` what has the focus in `root`, until it goes elsewhere; being taken out of the page is not that. */
+export function rememberFocus(root: HTMLElement, ui: Ui): void {
+  root.addEventListener('focusin', event => {
+    if (event.target instanceof Element) ui.set(KEY, nameOf(root, event.target));
+  });
+  root.addEventListener('focusout', event => {
+    const left = event.target as Element;
+    setTimeout(() => {
+      if (root.isConnected && root.contains(left) && !root.contains(document.activeElement)) ui.delete(KEY);
+    });
+  });
+}
+
+/** Give the focus back, if nothing else has taken it meanwhile. */
+export function restoreFocus(root: HTMLElement, ui: Ui): void {
+  const name = ui.get(KEY);
+  if (typeof name !== 'string' || (document.activeElement && document.activeElement !== document.body)) return;
+  const tag = name.split(' ')[1] ?? '';
+  const found = [...root.querySelectorAll<HTMLElement>(tag)].find(one => nameOf(root, one) === name);
+  (found ?? root.querySelector<HTMLElement>('.acp-body'))?.focus({ preventScroll: true });
+}

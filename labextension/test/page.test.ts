@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { setNotebooks } from '../src/page';
+import { mountLive, mountSaved } from '../src/renderer';
+import { $, call, frame, Kernel, live, permission, terminal, turn, turnOf } from './help';
+
+beforeEach(() => {
+  document.body.innerHTML =
+    '<div class="jp-Notebook"><div class="jp-Cell"><div class="jp-OutputArea-child"><div class="jp-OutputArea-output"></div></div></div></div>';
+});
+
+afterEach(() => {
+  document.body.replaceChildren();
+  vi.useRealTimers();
+});
+
+const host = (): HTMLElement => $(document.body, '.jp-OutputArea-output');
+const text = { type: 'message', role: 'agent', message_id: null, text: 'Hello' } as const;
+
+/** A live view in a notebook's output, as the widget manager puts it there. */
+async function inNotebook(kernel: Kernel): Promise<{ el: HTMLElement; dispose: () => void }> {
+  const el = document.createElement('div');
+  const dispose = mountLive(kernel.model(), el);
+  host().append(el);
+  kernel.snapshot();
+  await frame();
+  await frame();
+  return { el, dispose };
+}
+
+describe('an output that is written anew in mid-turn', () => {
+  it('draws the new view at once, from what the page knows, and the old one goes', async () => {
+    const kernel = new Kernel(turn({ items: [text] }));
+    const first = await inNotebook(kernel);
+    kernel.received.length = 0;
+    host().textContent = 'Loading widget...';
+    const second = document.createElement('div');
+    mountLive(kernel.model(), second);
+    expect($(second, '.acp-message').textContent).toBe('Hello\n');
+    host().textContent = '';
+    host().append(second);
+    expect(kernel.received).toEqual([{ type: 'ready', seq: 0 }]);
+    kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '!' });
+    await frame();
+    expect(first.el.childElementCount).toBe(0);
+    expect(kernel.handlers.size).toBe(1);
+    expect($(second, '.acp-message').textContent).toBe('Hello!\n');
+    await new Promise(resolve => setTimeout(resolve, 5));
+    expect(kernel.received.map(({ type }) => type)).not.toContain('cleared');
+  });
+
+  it('says up to where it has everything', async () => {
+    const kernel = new Kernel(turn({ items: [text] }));
+    await inNotebook(kernel);
+    kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '!' });
+    mountLive(kernel.model(), document.createElement('div'));
+    expect(kernel.received.at(-1)).toEqual({ type: 'ready', seq: 1 });
+  });
+
+  it('a cell that is out of sight for a while keeps its view', async () => {
+    const kernel = new Kernel(turn({ items: [text] }));
+    const { el } = await inNotebook(kernel);
+    const cell = $(document.body, '.jp-Cell');
+    cell.remove();
+    kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '!' });
+    await frame();
+    $(document.body, '.jp-Notebook').append(cell);
+    expect($(el, '.acp-message').textContent).toBe('Hello!\n');
+  });
+});
+
+describe('a view that goes away', () => {
+  const settle = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 5));
+
+  it('says so where the output was cleared', async () => {
+    const kernel = new Kernel(turn({ items: [text] }));
+    const { dispose } = await inNotebook(kernel);
+    $(document.body, '.jp-OutputArea-child').remove();
+    dispose();
+    dispose();
+    await settle();
+    expect(kernel.received.filter(({ type }) => type === 'cleared')).toHaveLength(1);
+  });
+
+  it.each([
+    ['the notebook was closed', () => $(document.body, '.jp-Notebook').remove(), turn()],
+    ['only its view went', () => undefined, turn()],
+    ['the turn is over', () => $(document.body, '.jp-OutputArea-child').remove(), turn({ state: 'done', ended_at: 2 })]
+  ])('says nothing where %s', async (_why, go, doc) => {
+    const kernel = new Kernel(doc);
+    const { dispose } = await inNotebook(kernel);
+    go();
+    dispose();
+    await settle();
+    expect(kernel.received.map(({ type }) => type)).not.toContain('cleared');
+  });
+});
+
+describe('a kernel that goes away', () => {
+  it('is said, and nothing can be clicked any more', async () => {
+    const doc = turnOf([call()], { state: 'waiting', permissions: { '1': permission() } });
+    const { el, kernel } = await live(doc);
+    expect(el.querySelectorAll('button.acp-option')).toHaveLength(3);
+    kernel.die();
+    await frame();
+    expect($(el, '.acp-state').textContent).toContain('the kernel is gone');
+    expect(el.querySelectorAll('button.acp-option, .acp-stop, .acp-elapsed')).toHaveLength(0);
+    kernel.snapshot();
+    await frame();
+    expect($(el, '.acp-state').textContent).toContain('waiting for your approval');
+  });
+});
+
+describe('a page that was reloaded in mid-turn', () => {
+  it.each([true, false])('asks for the finished turn where a notebook still shows the live view: %s', async holds => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const written: unknown[] = [];
+    setNotebooks({ hold: () => holds, write: (...what) => void written.push(what) });
+    const kernel = new Kernel(turn({ items: [text] }));
+    mountLive(kernel.model(), document.createElement('div'));
+    kernel.snapshot();
+    vi.advanceTimersByTime(3000);
+    expect(kernel.received.map(({ type }) => type)).not.toContain('bundle');
+    kernel.ops({ op: 'merge', path: [], value: { state: 'done', ended_at: 3 } });
+    vi.advanceTimersByTime(3000);
+    expect(kernel.received.filter(({ type }) => type === 'bundle')).toHaveLength(holds ? 1 : 0);
+    kernel.tell({ type: 'bundle', data: { 'text/plain': 'whole' } });
+    expect(written).toEqual([[kernel.turn.turn_id, { 'text/plain': 'whole' }]]);
+  });
+});
+
+describe('what is kept from the live card to the saved one', () => {
+  it('the place in a box, and the focus', async () => {
+    const doc = turnOf([call({ kind: 'execute', content: [{ type: 'terminal', terminal_id: 'x1' }] })], {
+      terminals: { x1: terminal({ output: 'one\ntwo\n', exit_code: 1, ended_at: 2 }) }
+    });
+    const kernel = new Kernel(doc);
+    const { el, dispose } = await inNotebook(kernel);
+    const box = $(el, '.acp-terminal-box');
+    box.scrollTop = 7;
+    box.dispatchEvent(new Event('scroll'));
+    box.focus();
+    host().replaceChildren();
+    dispose();
+    expect(document.activeElement).toBe(document.body);
+    const saved = document.createElement('div');
+    host().append(saved);
+    mountSaved({ ...doc, state: 'done', ended_at: 3 }, saved);
+    await frame();
+    expect($(saved, '.acp-terminal-box').scrollTop).toBe(7);
+    expect(document.activeElement).toBe($(saved, '.acp-terminal-box'));
+  });
+
+  it('the focus stays where somebody has put it meanwhile', async () => {
+    const kernel = new Kernel(turn({ items: [text] }));
+    const { el, dispose } = await inNotebook(kernel);
+    $(el, 'button').focus();
+    host().replaceChildren();
+    dispose();
+    const other = document.body.appendChild(document.createElement('input'));
+    other.focus();
+    const saved = document.createElement('div');
+    host().append(saved);
+    mountSaved({ ...kernel.turn, state: 'done', ended_at: 3 }, saved);
+    await frame();
+    expect(document.activeElement).toBe(other);
+  });
+});
+
+describe('changes of mode and options', () => {
+  it('say who made them', async () => {
+    const items = [
+      { type: 'mode', id: 'plan', name: 'Plan', by: 'you' },
+      { type: 'option', id: 'm', name: 'Model', value: 'Large', by: 'agent' }
+    ] as const;
+    const { el } = await live(turn({ items: [...items] }));
+    const said = [...el.querySelectorAll('.acp-mode-change')].map(one => one.textContent);
+    expect(said).toEqual(['The agent’s mode is now Plan, set by you', 'Model is now Large, changed by the agent itself']);
+  });
+});
