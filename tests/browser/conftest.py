@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -39,6 +42,19 @@ def server() -> Iterator[Server]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def server_without() -> Iterator[Callable[[str], Server]]:
+    """Return a function that gives a server on which a JupyterLab extension is disabled."""
+    with contextlib.ExitStack() as stack:
+
+        @cache
+        def without(extension: str) -> Server:
+            folder = tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True)
+            return stack.enter_context(Server(Path(stack.enter_context(folder)), (extension,)))
+
+        yield without
+
+
 @pytest.fixture
 def open_notebook(
     browser: Browser, server: Server, request: pytest.FixtureRequest
@@ -46,9 +62,12 @@ def open_notebook(
     """Return a function that opens a notebook of the given cells in a page of its own."""
     opened: list[Notebook] = []
 
-    def open_one(cells: list[str], *, width: int = 1280, height: int = 1000, dark: bool = False) -> Notebook:
+    def open_one(
+        cells: list[str], *, width: int = 1280, height: int = 1000, on: Server | None = None, **how: Any
+    ) -> Notebook:
         name = f"{request.node.name.replace('[', '-').rstrip(']').removeprefix('test_')}-{len(opened)}"
-        notebook = Notebook(browser, server, name, cells, size=(width, height), dark=dark)
+        name = re.sub(r"[^\w-]+", "-", name)
+        notebook = Notebook(browser, on or server, name, cells, size=(width, height), **how)
         opened.append(notebook)
         return notebook
 

@@ -24,7 +24,7 @@ from ..notebook.kernels import REPOSITORY, kernel_python  # noqa: TID252  # test
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Browser, Locator, Page
     from typing_extensions import Self
 
 CHROMIUM_FLAGS = [
@@ -43,6 +43,7 @@ _KERNEL_READY = """async () => {
   await context.session.kernel.info;
 }"""
 _WAIT_MS = 30_000
+_OWN = "reading 'schema'"  # an error of Notebook 7.6's own, on every page, also without our extension
 
 
 class Server:
@@ -50,9 +51,11 @@ class Server:
 
     Args:
         folder: An empty folder.
+        disabled: Names of JupyterLab extensions that it does not serve.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, disabled: tuple[str, ...] = ()) -> None:
+        self._disabled = disabled
         self.root = folder / "notebooks"
         self.root.mkdir()
         self._home = folder
@@ -76,12 +79,18 @@ class Server:
             f"--IdentityProvider.token={_TOKEN}",
             f"--ServerApp.root_dir={self.root}",
             "--LabApp.expose_app_in_browser=True",  # for the commands that a test executes
+            "--JupyterNotebookApp.expose_app_in_browser=True",
             "--allow-root",
         ]
         quiet = self._home / "settings" / "@jupyterlab" / "apputils-extension"
         quiet.mkdir(parents=True)
         (quiet / "notification.jupyterlab-settings").write_text(
             '{"fetchNews": "false", "checkForUpdates": false}'
+        )
+        page = self._home / "config" / "labconfig"
+        page.mkdir(parents=True)
+        (page / "page_config.json").write_text(
+            json.dumps({"disabledExtensions": dict.fromkeys(self._disabled, True)})
         )
         self._write_kernel()
         log = (self._home / "server.log").open("wb")
@@ -158,6 +167,7 @@ class Notebook:
         cells: The sources of its code cells.
         size: The page's width and height in pixels.
         dark: Whether JupyterLab's dark theme is used.
+        ui: ``lab``, or ``notebook`` for Notebook 7.
     """
 
     def __init__(  # noqa: PLR0913  # each is named at the call
@@ -169,8 +179,11 @@ class Notebook:
         *,
         size: tuple[int, int],
         dark: bool = False,
+        ui: str = "lab",
     ) -> None:
         self._server = server
+        self._ui = ui
+        self._browser = browser
         self.folder = server.root / name
         self.folder.mkdir()
         self.path = self.folder / f"{name}.ipynb"
@@ -179,24 +192,33 @@ class Notebook:
             cells=[nbformat.v4.new_code_cell(source) for source in cells], metadata=kernel
         )
         nbformat.write(made, self.path)
-        self.page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-        self.page.set_default_timeout(_WAIT_MS)
+        self._size = size
         self.errors: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page = self.new_page()
         self.open(dark=dark)
+
+    def new_page(self) -> Page:
+        """Make an empty page, a further tab."""
+        page = self._browser.new_page(viewport={"width": self._size[0], "height": self._size[1]})
+        page.set_default_timeout(_WAIT_MS)
+        page.on("pageerror", lambda error: self.errors.append(str(error)) if _OWN not in str(error) else None)
+        page.on("dialog", lambda dialog: dialog.accept())  # the page is left as it stands
+        return page
 
     def open(self, *, dark: bool = False) -> None:
         """Open the notebook alone, and wait for its kernel."""
-        address = self._server.url(f"lab/tree/{self.folder.name}/{self.path.name}")
+        where = "lab/tree" if self._ui == "lab" else "notebooks"
+        address = self._server.url(f"{where}/{self.folder.name}/{self.path.name}")
         self.page.goto(f"{address}&reset")  # without the notebooks that earlier pages had open
         expect(self.page.locator(".jp-Notebook .jp-CodeCell").first).to_be_visible(timeout=_WAIT_MS)
         self.command("apputils:change-theme", {"theme": f"JupyterLab {'Dark' if dark else 'Light'}"})
         light = "false" if dark else "true"
         expect(self.page.locator(f"body[data-jp-theme-light='{light}']")).to_be_attached()
         self.page.evaluate(_KERNEL_READY)
-        self.page.evaluate(
-            "() => { const {shell} = window.jupyterapp; shell.collapseLeft(); shell.collapseRight(); }"
-        )
+        if self._ui == "lab":
+            self.page.evaluate(
+                "() => { const {shell} = window.jupyterapp; shell.collapseLeft(); shell.collapseRight(); }"
+            )
 
     def command(self, name: str, args: dict[str, Any] | None = None) -> None:
         """Execute one of JupyterLab's commands."""
@@ -235,6 +257,17 @@ class Notebook:
         self.ended(index)
         return output.locator(".jp-OutputArea-output").first.inner_text()
 
+    def kernel_id(self) -> str:
+        """Return the id of the notebook's kernel."""
+        sessions = self._server.api("sessions")
+        return next(one["kernel"]["id"] for one in sessions if one["path"].startswith(self.folder.name))
+
+    def end_kernel(self) -> None:
+        """End the notebook's session: the next opening starts a fresh kernel."""
+        for session in self._server.api("sessions"):
+            if session["path"].startswith(self.folder.name):
+                self._server.api(f"sessions/{session['id']}", "DELETE")
+
     def interrupt(self) -> None:
         """Interrupt the kernel, by the notebook's own command."""
         self.command("notebook:interrupt-kernel")
@@ -256,9 +289,7 @@ class Notebook:
     def close(self) -> None:
         """Close the page and end its kernel."""
         self.page.close()
-        for session in self._server.api("sessions"):
-            if session["path"].startswith(self.folder.name):
-                self._server.api(f"sessions/{session['id']}", "DELETE")
+        self.end_kernel()
         shutil.rmtree(self.folder / "acp-demo", ignore_errors=True)
 
 
