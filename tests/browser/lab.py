@@ -43,7 +43,8 @@ _KERNEL_READY = """async () => {
   await context.session.kernel.info;
 }"""
 _WAIT_MS = 30_000
-_OWN = "reading 'schema'"  # an error of Notebook 7.6's own, on every page, also without our extension
+# errors of Notebook 7.6's own, on every page, also without our extension
+_OWN = ("reading 'schema'", "Command 'filebrowser:open-path' not registered")
 
 
 class Server:
@@ -201,9 +202,13 @@ class Notebook:
         """Make an empty page, a further tab."""
         page = self._browser.new_page(viewport={"width": self._size[0], "height": self._size[1]})
         page.set_default_timeout(_WAIT_MS)
-        page.on("pageerror", lambda error: self.errors.append(str(error)) if _OWN not in str(error) else None)
+        page.on("pageerror", lambda error: self._note(str(error)))
         page.on("dialog", lambda dialog: dialog.accept())  # the page is left as it stands
         return page
+
+    def _note(self, error: str) -> None:
+        if not any(words in error for words in _OWN):
+            self.errors.append(error)
 
     def open(self, *, dark: bool = False) -> None:
         """Open the notebook alone, and wait for its kernel."""
