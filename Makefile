@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := $(shell find labextension/src labextension/*.mjs labextension/package.json labextension/package-lock.json labextension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup demo chromium test test-kernels test-agents lab screenshots clean
+.PHONY: help setup bench demo chromium test test-kernels test-agents lab screenshots clean
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -50,6 +50,9 @@ test-kernels: setup ## the pump and the magics on ipykernel 6.17.1 to 7.4.0 (VER
 test-agents: setup ## three real agents with a scripted model, installed in .agents/
 	$(RUN) python tests/agents/install.py
 	$(RUN) pytest -m agents tests/agents
+
+bench: setup ## ratios, each beside a baseline of the same run
+	$(RUN) python -m benchmarks $(BENCHMARKS)
 
 screenshots: setup ## pictures of the card, light and dark, wide and narrow, in build/screenshots
 	$(RUN) pytest tests/browser/test_pictures.py

@@ -33,7 +33,8 @@ def _integer(digits: str) -> int | str:
         return digits
 
 
-_DECODER = json.JSONDecoder(parse_int=_integer)
+_DECODER = json.JSONDecoder()
+_PATIENT = json.JSONDecoder(parse_int=_integer)  # slower: it is asked where the other one has failed
 
 
 def decode(line: bytes, note: Callable[[str], None]) -> Any:
@@ -53,20 +54,27 @@ def decode(line: bytes, note: Callable[[str], None]) -> Any:
         UnreadableError: It is no JSON, or nested beyond reason.
     """
     text = _text(line, note)
-    start = _end_of_junk(text, 0)
+    value, end = _value(text, 0 if text.startswith("{") else _end_of_junk(text, 0))
+    if end != len(text) and _end_of_junk(text, end) != len(text):
+        raise UnreadableError("more than one JSON value on the line")
+    if len(text) > _DEPTH_LIMIT and text.count("[") + text.count("{") > _DEPTH_LIMIT and _too_deep(value):
+        raise UnreadableError("nested too deeply")
+    if "\\u" in text and _SURROGATE_ESCAPE.search(text):
+        value = _mended(value)
+    return value
+
+
+def _value(text: str, start: int) -> tuple[Any, int]:
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
     except RecursionError:
         raise UnreadableError("nested too deeply") from None
     except ValueError:
+        pass
+    try:
+        return _PATIENT.raw_decode(text, start)
+    except ValueError:
         raise UnreadableError("not JSON") from None
-    if _end_of_junk(text, end) != len(text):
-        raise UnreadableError("more than one JSON value on the line")
-    if text.count("[") + text.count("{") > _DEPTH_LIMIT and _too_deep(value):
-        raise UnreadableError("nested too deeply")
-    if _SURROGATE_ESCAPE.search(text):
-        value = _mended(value)
-    return value
 
 
 def encode(message: Any) -> bytes:

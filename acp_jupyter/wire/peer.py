@@ -206,11 +206,10 @@ class Peer:
     def _messages(self, line: bytes) -> list[Any]:
         if not line.strip():
             return []
-        head = line[: 4 * _NOISE_CHARACTERS].decode("utf-8", "replace")
         try:
-            value = frames.decode(line, lambda reason: self.noise.append((reason, head[:_NOISE_CHARACTERS])))
+            value = frames.decode(line, lambda reason: self.noise.append((reason, _head(line))))
         except frames.UnreadableError as error:
-            self.ignore(str(error), head)
+            self.ignore(str(error), _head(line))
             return []
         # an empty batch is no message either
         return cast("list[Any]", value) if isinstance(value, list) and value else [value]
@@ -221,7 +220,8 @@ class Peer:
             self.ignore("not a message", message)
             return False
         message = cast("JsonObject", message)
-        self._guarded(self._show, "in", message)
+        if self._on_frame is not None:
+            self._guarded(self._on_frame, "in", message)
         method = message.get("method")
         if isinstance(method, str) and "id" in message:
             return self._begin(message["id"], method, message.get("params"))
@@ -307,7 +307,8 @@ class Peer:
     async def _write(self) -> None:
         while self._gone is None:
             outgoing = await self._outgoing.get()
-            self._guarded(self._show, "out", outgoing.message)
+            if self._on_frame is not None:
+                self._guarded(self._on_frame, "out", outgoing.message)
             try:
                 await self._transport.send(outgoing.line)
             except (OSError, AcpError):
@@ -353,10 +354,6 @@ class Peer:
             exit_code=exit_code,
         )
 
-    def _show(self, direction: Direction, message: JsonObject) -> None:
-        if self._on_frame is not None:
-            self._on_frame(direction, message)
-
     def _guarded(self, call: Callable[..., Any], *args: Any) -> Any:
         """Call what is not ours to trust: its failure is logged, and costs one message."""
         try:
@@ -365,6 +362,11 @@ class Peer:
             _log.exception("a handler failed")
             self.ignore("its handler failed", args[-1] if isinstance(args[-1], dict) else str(args[-1]))
             return None
+
+
+def _head(line: bytes) -> str:
+    """Return the beginning of a line that is to be told of."""
+    return line[: 4 * _NOISE_CHARACTERS].decode("utf-8", "replace")[:_NOISE_CHARACTERS]
 
 
 def _is_id(value: Any) -> bool:

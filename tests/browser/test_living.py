@@ -15,6 +15,7 @@ from .test_scene import card_in, wait_for_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from .lab import Notebook, Server
 
@@ -80,10 +81,13 @@ def tells_all(card: Locator) -> None:
     assert card.locator(".acp-decision").count() == 2
 
 
-def test_n08_saved_and_reopened_with_a_fresh_kernel(open_notebook: Callable[..., Notebook], ui: str) -> None:
+def test_n08_saved_and_reopened_with_a_fresh_kernel(
+    open_notebook: Callable[..., Notebook], ui: str, pictures: Path
+) -> None:
     notebook = finished(open_notebook, ui)
     card = card_in(reopened(notebook))
     tells_all(card)
+    card.screenshot(path=pictures / f"saved-{ui}.png")
     assert card.locator(f"{ALLOW}, .acp-stop").count() == 0
     assert card.page.locator("text=model not found").count() == 0
     card.get_by_text("Raw input", exact=True).first.click()
@@ -100,7 +104,7 @@ def test_n08_untrusted(open_notebook: Callable[..., Notebook], ui: str) -> None:
 
 
 def test_n08_without_our_labextension(
-    open_notebook: Callable[..., Notebook], server_without: Callable[[str], Server], ui: str
+    open_notebook: Callable[..., Notebook], server_without: Callable[[str], Server], ui: str, pictures: Path
 ) -> None:
     notebook = finished(open_notebook, ui, on=server_without("acp-jupyter"))
     output = reopened(notebook)
@@ -109,6 +113,7 @@ def test_n08_without_our_labextension(
     for words in ("All three tests pass", "Correct", "Allowed once by you"):
         expect(static).to_contain_text(words)
     assert output.locator("text=/Javascript error|model not found/i").count() == 0
+    static.screenshot(path=pictures / f"static-{ui}.png")
     static.locator("summary", has_text=re.compile("raw input")).first.click()
     expect(static.locator("details[open]", has_text="raw input").first).to_be_visible()
 
@@ -254,7 +259,10 @@ def test_the_output_written_anew_in_mid_turn_is_not_seen(
 
 @pytest.mark.parametrize("missing", ["anywidget", "@jupyter-widgets/jupyterlab-manager"])
 def test_n15_without_widgets_it_is_asked_by_text(
-    open_notebook: Callable[..., Notebook], server_without: Callable[[str], Server], missing: str
+    open_notebook: Callable[..., Notebook],
+    server_without: Callable[[str], Server],
+    missing: str,
+    pictures: Path,
 ) -> None:
     notebook = open_notebook([SETUP, TASK], on=server_without(missing))
     notebook.run(0)
@@ -263,6 +271,8 @@ def test_n15_without_widgets_it_is_asked_by_text(
     for verb in ("Edit", "Run"):
         expect(notebook.cell(1)).to_contain_text(f"asks for permission: {verb}", timeout=40_000)
         field = notebook.cell(1).locator(".jp-Stdin-input").last
+        name = f"by-text-without-{missing.rpartition('/')[2]}.png"
+        notebook.cell(1).screenshot(path=pictures / name)
         field.fill("1")
         field.press("Enter")
     expect(notebook.cell(1)).to_contain_text("pip install anywidget")

@@ -117,7 +117,7 @@ class FrontEnd(Kernel):
     def card_of(self, cell: str) -> Card:
         """Wait for the card that the running cell shows."""
         before = len(self.cards)
-        self.see(lambda: len(self.cards) > before or answers(self.replies, cell))
+        self.see(lambda: len(self.cards) > before or self.idle(cell))
         assert len(self.cards) > before, self.error(cell)
         card = self.cards[-1]
         self.see(lambda: card.turn)

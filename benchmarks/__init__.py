@@ -1,0 +1,1 @@
+"""Measurements in ratios, side by side in one run; see ``docs/benchmarks.md``."""
