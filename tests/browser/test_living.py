@@ -318,3 +318,13 @@ def test_newer_damaged_and_edited_documents_are_readable_and_inert(
     expect(notebook.cell(2).locator(".acp-turn")).to_contain_text("<script>")
     assert notebook.page.evaluate("window.PWN") is None
     assert notebook.errors == []
+
+
+def test_n19_a_cell_deleted_while_a_request_waits(open_notebook: Callable[..., Notebook], ui: str) -> None:
+    ask = "session = __import__('acp_jupyter').get_session()\nprint(session.turns[0].state, session.pending)"
+    notebook, _, _ = begun(open_notebook, ui, ask)
+    notebook.cell(1).locator(".jp-InputArea-prompt").first.click()
+    notebook.command("notebook:delete-cell")
+    notebook.until(lambda: notebook.page.locator(".acp-turn").count() == 0)
+    notebook.interrupt()
+    assert notebook.printed(1).strip() == "cancelled []"
