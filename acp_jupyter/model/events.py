@@ -118,6 +118,44 @@ class PermissionClosed:
 
 
 @dataclass(frozen=True)
+class ElicitationAsked:
+    """The agent asks for values or a visit; ``request`` is ``elicitation/create`` as it came.
+
+    ``outside`` of any turn it has no place in one.
+    """
+
+    key: str
+    request: dict[str, Any]
+    outside: bool = False
+
+
+@dataclass(frozen=True)
+class ElicitationFaulted:
+    """Values were tried that cannot be sent: a sentence for each field."""
+
+    key: str
+    faults: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ElicitationClosed:
+    """It was answered: ``accepted``, with ``content`` where it was a form, ``declined`` or ``cancelled``."""
+
+    key: str
+    state: str
+    decided_by: str
+    content: dict[str, Any] | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class ElicitationCompleted:
+    """What the agent wanted done at an address is done."""
+
+    elicitation_id: str
+
+
+@dataclass(frozen=True)
 class TerminalStarted:
     """A command runs for the agent."""
 
@@ -173,6 +211,10 @@ Event: TypeAlias = (
     | TurnFailed
     | PermissionAsked
     | PermissionClosed
+    | ElicitationAsked
+    | ElicitationFaulted
+    | ElicitationClosed
+    | ElicitationCompleted
     | TerminalStarted
     | TerminalOutput
     | TerminalExited

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from acp_jupyter.model import events
+from acp_jupyter.model.asking import apply_elicitation
 from acp_jupyter.model.content import as_dict, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
 from acp_jupyter.model.replay import apply_replayed, begin_replay, end_replay
@@ -41,6 +42,14 @@ def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
         return _permission_asked(state, event, at)
     if isinstance(event, events.PermissionClosed):
         return _permission_closed(state, event, at)
+    if isinstance(
+        event,
+        events.ElicitationAsked
+        | events.ElicitationFaulted
+        | events.ElicitationClosed
+        | events.ElicitationCompleted,
+    ):
+        return apply_elicitation(state, event, at)
     turn = state.turn
     if turn is None:
         return []

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from acp_jupyter.model.elicitation import Elicitation
     from acp_jupyter.model.tool_call import Permission, ToolCall
     from acp_jupyter.model.turn import AgentInfo, Turn
 
@@ -38,6 +39,7 @@ class SessionState:
     ``stray`` holds updates that came before any turn and have no place of their own. ``history`` holds the
     turns that the agent replayed when it loaded the session, ``replay`` what it is replaying now. ``asked``
     holds the values that we have asked for, by option, the mode's under ``None``, until it has answered.
+    ``elicitations`` holds what it asked a person for outside of any turn.
     """
 
     session_id: str | None = None
@@ -52,6 +54,7 @@ class SessionState:
     history: list[Turn] = field(default_factory=list["Turn"])
     replay: Replay | None = None
     asked: dict[str | None, Any] = field(default_factory=dict["str | None", Any])
+    elicitations: dict[str, Elicitation] = field(default_factory=dict[str, "Elicitation"])
 
     @property
     def turn(self) -> Turn | None:
@@ -96,6 +99,16 @@ class SessionState:
             if key in turn.permissions:
                 return turn, turn.permissions[key]
         return None
+
+    def all_elicitations(self) -> Iterator[tuple[Turn | None, Elicitation]]:
+        """Give all that the agent asked a person for, the latest first, and the turn where it has one."""
+        yield from ((None, one) for one in reversed(list(self.elicitations.values())))
+        for turn in reversed(self.turns):
+            yield from ((turn, one) for one in reversed(list(turn.elicitations.values())))
+
+    def find_elicitation(self, key: str) -> tuple[Turn | None, Elicitation] | None:
+        """Return the elicitation of that key, and the turn that it belongs to."""
+        return next((found for found in self.all_elicitations() if found[1].key == key), None)
 
 
 def _value_name(option: dict[str, Any]) -> str:

@@ -16,12 +16,14 @@ from acp_jupyter.model.content import (
     as_list,
 )
 from acp_jupyter.model.diff import Diff, Edit, Mark, rebuild_old
+from acp_jupyter.model.elicitation import elicitation_from_json, elicitation_json
 from acp_jupyter.model.text import Text, json_text
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal, ToolCall, ToolCalls
 from acp_jupyter.model.turn import (
     AgentInfo,
     Compaction,
     ContentPart,
+    ElicitationMark,
     Item,
     Message,
     ModeChange,
@@ -51,6 +53,7 @@ _ITEM_TYPES: dict[type, str] = {
     PlanMark: "plan",
     ToolCallMark: "tool_call",
     TerminalMark: "terminal",
+    ElicitationMark: "elicitation",
     Notice: "notice",
     Compaction: "compaction",
     ModeChange: "mode",
@@ -80,6 +83,7 @@ def to_json(turn: Turn) -> dict[str, Any]:
             key: permission_json(one, turn.tool_calls.get(one.tool_call_id))
             for key, one in list(turn.permissions.items())
         },
+        "elicitations": {key: elicitation_json(one) for key, one in list(turn.elicitations.items())},
         "plans": {key: plan_json(entries) for key, entries in list(turn.plans.items())},
     }
 
@@ -101,6 +105,8 @@ def node_json(turn: Turn, node: tuple[Any, ...], *, growing: bool = True) -> dic
     if where == "permissions":
         permission = turn.permissions[key]
         return permission_json(permission, turn.tool_calls.get(permission.tool_call_id))
+    if where == "elicitations":
+        return elicitation_json(turn.elicitations[key])
     return plan_json(turn.plans[key])
 
 
@@ -232,6 +238,8 @@ def _turn(doc: dict[str, Any]) -> Turn:
         tool_calls=ToolCalls(_tool_call(call) for call in doc["tool_calls"].values()),
         terminals={key: _terminal(terminal) for key, terminal in doc["terminals"].items()},
         permissions={key: _permission(one) for key, one in doc["permissions"].items()},
+        # not there in what was saved before there were any
+        elicitations={k: elicitation_from_json(one) for k, one in doc.get("elicitations", {}).items()},
         plans={
             key: [_make(PlanEntry, entry) for entry in plan["entries"]] for key, plan in doc["plans"].items()
         },

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from acp_jupyter.model.elicitation import Elicitation
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall, ToolCalls
 
@@ -64,6 +65,13 @@ class TerminalMark:
 
 
 @dataclass(slots=True)
+class ElicitationMark:
+    """Where the agent asked for values, or for a visit to an address; see ``turn.elicitations``."""
+
+    key: str
+
+
+@dataclass(slots=True)
 class Notice:
     """Something the agent tells in passing."""
 
@@ -116,6 +124,7 @@ Item: TypeAlias = (
     | PlanMark
     | ToolCallMark
     | TerminalMark
+    | ElicitationMark
     | Notice
     | Compaction
     | ModeChange
@@ -203,6 +212,7 @@ class Turn:
     tool_calls: ToolCalls = field(default_factory=ToolCalls)
     terminals: dict[str, Terminal] = field(default_factory=dict[str, Terminal])
     permissions: dict[str, Permission] = field(default_factory=dict[str, Permission])
+    elicitations: dict[str, Elicitation] = field(default_factory=dict[str, Elicitation])
     plans: dict[str, list[PlanEntry]] = field(default_factory=dict[str, list[PlanEntry]])
     ended_raw: Any = field(default=None, compare=False, repr=False)
     echoed: int = field(default=0, compare=False, repr=False)
@@ -214,7 +224,8 @@ class Turn:
     @property
     def state(self) -> str:
         """``starting``, ``running``, ``waiting``, ``done``, ``cancelled`` or ``failed``."""
-        return "waiting" if self.phase == "running" and self.pending else self.phase
+        waits = self.phase == "running" and (self.pending or self.pending_elicitations)
+        return "waiting" if waits else self.phase
 
     @property
     def ended(self) -> bool:
@@ -225,6 +236,11 @@ class Turn:
     def pending(self) -> list[Permission]:
         """The permission requests that nobody has answered yet."""
         return [permission for permission in list(self.permissions.values()) if permission.state == "open"]
+
+    @property
+    def pending_elicitations(self) -> list[Elicitation]:
+        """The forms and addresses that nobody has answered yet."""
+        return [one for one in list(self.elicitations.values()) if one.state == "open"]
 
     def asked_about(self, permission: Permission) -> ToolCall:
         """Return the call of a request: as it stood when it was asked, where it has changed since."""

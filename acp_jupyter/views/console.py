@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_jupyter.model.turn import Message, PlanMark, TerminalMark, Thought, ToolCallMark
+from acp_jupyter.model.turn import (
+    ElicitationMark,
+    Message,
+    PlanMark,
+    TerminalMark,
+    Thought,
+    ToolCallMark,
+)
 from acp_jupyter.views import words
 from acp_jupyter.views.text import call_text, error_text, head_text, item_text, nothing_text
 
@@ -102,6 +109,8 @@ class Console:
             return call.finished and all(one is None or one.ended_at is not None for one in terminals)
         if isinstance(item, TerminalMark):
             return self._turn.terminals[item.terminal_id].ended_at is not None
+        if isinstance(item, ElicitationMark):  # while it is open the question itself is asked
+            return self._turn.elicitations[item.key].state != "open"
         return not isinstance(item, Thought) or item.ended_at is not None or index < len(self._turn.items) - 1
 
     def _whole(self, item: Item) -> str:

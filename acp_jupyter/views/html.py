@@ -17,6 +17,7 @@ from acp_jupyter.model.diff import Diff
 from acp_jupyter.model.turn import (
     Compaction,
     ContentPart,
+    ElicitationMark,
     Message,
     ModeChange,
     Notice,
@@ -27,6 +28,7 @@ from acp_jupyter.model.turn import (
     ToolCallMark,
 )
 from acp_jupyter.views import ansi, look, words
+from acp_jupyter.views.elicitation import elicitation_html
 from acp_jupyter.views.look import AMBER, BAR, BLUE, BOX, GREEN, QUIET, RED, element, fold, text
 from acp_jupyter.views.markdown import markdown_html
 from acp_jupyter.views.text import operation
@@ -134,12 +136,8 @@ def _item(turn: Turn, item: Item, embedded: set[str]) -> str:
     if isinstance(item, Thought):
         length = f" for {words.lasted(item)}" if words.lasted(item) else ""
         return fold(f"Thought{length}", markdown_html(str(item.text)), name="acp-thought")
-    if isinstance(item, ToolCallMark):
-        return _call(turn, turn.tool_calls[item.tool_call_id])
-    if isinstance(item, PlanMark):
-        return _plan(turn, item.plan_id)
-    if isinstance(item, TerminalMark):
-        return "" if item.terminal_id in embedded else element("div", _terminal(turn, item.terminal_id), BOX)
+    if isinstance(item, ToolCallMark | PlanMark | TerminalMark | ElicitationMark):
+        return _marked(turn, item, embedded)
     if isinstance(item, ContentPart):
         who = "" if item.role == "agent" else f"{text(item.role)}: "
         return element("div", who + _block(item.block))
@@ -152,6 +150,18 @@ def _item(turn: Turn, item: Item, embedded: set[str]) -> str:
     if isinstance(item, ModeChange | OptionChange):
         return look.banner(escape(words.change(item)), AMBER)
     return fold(f"unsupported update {text(item.kind or '(no kind)')}", _json(item.raw))
+
+
+def _marked(
+    turn: Turn, item: ToolCallMark | PlanMark | TerminalMark | ElicitationMark, embedded: set[str]
+) -> str:
+    if isinstance(item, ToolCallMark):
+        return _call(turn, turn.tool_calls[item.tool_call_id])
+    if isinstance(item, ElicitationMark):
+        return elicitation_html(turn, turn.elicitations[item.key])
+    if isinstance(item, TerminalMark):
+        return "" if item.terminal_id in embedded else element("div", _terminal(turn, item.terminal_id), BOX)
+    return _plan(turn, item.plan_id)
 
 
 def _message(item: Message) -> str:

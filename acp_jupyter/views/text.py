@@ -13,6 +13,7 @@ from acp_jupyter.model.text import json_text
 from acp_jupyter.model.turn import (
     Compaction,
     ContentPart,
+    ElicitationMark,
     Message,
     ModeChange,
     Notice,
@@ -24,6 +25,7 @@ from acp_jupyter.model.turn import (
 )
 from acp_jupyter.views import ansi, words
 from acp_jupyter.views.diff import unified
+from acp_jupyter.views.elicitation import elicitation_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,13 +150,8 @@ def item_text(turn: Turn, item: Item, embedded: set[str]) -> str:
         return _message(item)
     if isinstance(item, Thought):
         return _thought(item)
-    if isinstance(item, ToolCallMark):
-        return call_text(turn, turn.tool_calls[item.tool_call_id])
-    if isinstance(item, PlanMark):
-        entries = turn.plans.get(item.plan_id, [])
-        return "\n".join(["plan:", *(f"  {words.plan_line(entry)}" for entry in entries)])
-    if isinstance(item, TerminalMark):
-        return "" if item.terminal_id in embedded else _terminal(turn, item.terminal_id)
+    if isinstance(item, ToolCallMark | PlanMark | TerminalMark | ElicitationMark):
+        return _marked(turn, item, embedded)
     if isinstance(item, ContentPart):
         who = "" if item.role == "agent" else f"{item.role}: "
         return who + _block(item.block)
@@ -167,6 +164,19 @@ def item_text(turn: Turn, item: Item, embedded: set[str]) -> str:
         return words.change(item)
     raw = words.cut(words.visible(json_text(item.raw)), _VALUE_LIMIT)
     return f"unsupported update {words.visible(item.kind or '(no kind)')}: {raw}"
+
+
+def _marked(
+    turn: Turn, item: ToolCallMark | PlanMark | TerminalMark | ElicitationMark, embedded: set[str]
+) -> str:
+    if isinstance(item, ToolCallMark):
+        return call_text(turn, turn.tool_calls[item.tool_call_id])
+    if isinstance(item, ElicitationMark):
+        return elicitation_text(turn, turn.elicitations[item.key])
+    if isinstance(item, TerminalMark):
+        return "" if item.terminal_id in embedded else _terminal(turn, item.terminal_id)
+    entries = turn.plans.get(item.plan_id, [])
+    return "\n".join(["plan:", *(f"  {words.plan_line(entry)}" for entry in entries)])
 
 
 def _message(item: Message) -> str:

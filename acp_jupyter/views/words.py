@@ -146,6 +146,8 @@ def state(turn: Turn) -> str:
     if turn.replayed:
         return "told by the agent from its memory"
     if turn.phase != "done":
+        if turn.state == "waiting" and not turn.pending:
+            return "waiting for your answer"
         return _STATES.get(turn.state, turn.state)
     if turn.stop_reason is None:
         return "ended without a stop reason"
