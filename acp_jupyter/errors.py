@@ -2,7 +2,8 @@
 
     AcpError
     ├── UsageError               the call itself is wrong: an option, an empty task, an unknown name
-    │   └── AgentUnknown         no agent of that name
+    │   ├── AgentUnknown         no agent of that name
+    │   └── ValuesRefused        values that a form does not take
     ├── AgentError               something between us and the agent's process
     │   ├── AgentNotFound        its command is not on PATH
     │   ├── AgentStartFailed     it did not get through `initialize` and `session/new`
@@ -15,7 +16,8 @@
     ├── SessionBusy              a second prompt came while the first turn ran on
     ├── TurnNotClean             `--check`: the turn ended otherwise than by itself, or something was rejected
     ├── OutsideRoots             a path outside the session's directories
-    └── PermissionClosed         the permission request was answered before, or expired
+    ├── PermissionClosed         the permission request was answered before, or expired
+    └── ElicitationClosed        the form or address was answered before, or expired
 
 A message says what happened; ``advice`` says what to do next.
 """
@@ -52,6 +54,19 @@ class UsageError(AcpError):
 
 class AgentUnknown(UsageError):
     """No agent of that name is known."""
+
+
+class ValuesRefused(UsageError):
+    """A form does not take these values.
+
+    Args:
+        faults: What is wrong, a sentence for each field.
+    """
+
+    def __init__(self, faults: dict[str, str]) -> None:
+        told = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
+        super().__init__(f"the form does not take these values: {told}", advice="It is still open.")
+        self.faults = faults
 
 
 class AgentError(AcpError):
@@ -137,3 +152,7 @@ class OutsideRoots(AcpError):
 
 class PermissionClosed(AcpError):
     """The permission request was answered before, or has expired."""
+
+
+class ElicitationClosed(AcpError):
+    """The form or address was answered before, or has expired."""

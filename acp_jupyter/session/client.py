@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model import events
 from acp_jupyter.session.client_files import ClientFiles
-from acp_jupyter.wire.answers import METHOD_NOT_FOUND, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_jupyter.session.elicitation import ElicitationBroker
     from acp_jupyter.session.permissions import PermissionBroker
     from acp_jupyter.session.roots import Roots
     from acp_jupyter.session.terminals import Terminals
@@ -30,11 +30,14 @@ class ClientSide:
         roots: Callable[[], Roots],
         check_prompted: Callable[[], None],
         *,
+        elicitations: ElicitationBroker,
         client_files: ClientFiles | None = None,
     ) -> None:
         files = client_files or ClientFiles(roots, check_prompted)
         self._apply = apply
         self.request_permission = broker.ask
+        self.create_elicitation = elicitations.create
+        self.complete_elicitation = elicitations.complete
         self.read_text_file = files.read_text_file
         self.write_text_file = files.write_text_file
         self.create_terminal = terminals.create
@@ -50,10 +53,3 @@ class ClientSide:
     async def terminal_output(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return a terminal's output so far."""
         return self._terminals.output(params)
-
-    async def create_elicitation(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Refuse: it is not among what we say we can do."""
-        raise RequestError(METHOD_NOT_FOUND, "elicitation was not offered", {"mode": params["mode"]})
-
-    def complete_elicitation(self, elicitation_id: str) -> None:
-        """Ignore it: nothing of that id was asked."""

@@ -24,6 +24,7 @@ from acp_jupyter.session.agent_side import AgentSide
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.client import ClientSide
 from acp_jupyter.session.client_files import ClientFiles
+from acp_jupyter.session.elicitation import ElicitationBroker
 from acp_jupyter.session.gate import ClientRequest, Gate, Rules
 from acp_jupyter.session.line import Line, NotConfirmed
 from acp_jupyter.session.permissions import PermissionBroker
@@ -90,13 +91,20 @@ class Conversation:
         )
         roots = self.agent.the_roots
         self.broker = PermissionBroker(self.state, self._apply, roots, attended)
+        self.elicitations = ElicitationBroker(self.state, self._apply, attended)
         gate = Gate(lambda: self.state.turn, self.broker.consent, rules=_rules, on_unasked=self._done_unasked)
         self._terminals = Terminals(
             self._apply, roots, self._check_prompted, watcher, gate=gate, taken=self._has_terminal
         )
         files = ClientFiles(roots, self._check_prompted, gate)
         self._client = ClientSide(
-            self._apply, self.broker, self._terminals, roots, self._check_prompted, client_files=files
+            self._apply,
+            self.broker,
+            self._terminals,
+            roots,
+            self._check_prompted,
+            elicitations=self.elicitations,
+            client_files=files,
         )
 
     async def play(self, turn: Turn, timeout_s: float | None, choices: Choices = Choices()) -> None:  # noqa: B008  # it never changes
@@ -146,6 +154,7 @@ class Conversation:
             raise
         finally:
             self.broker.close_all("the turn is over")
+            self.elicitations.close_all("the turn is over")
             self._playing = None
 
     def _withdraw(self, turn: Turn, phase: str, error: TurnError | None = None) -> None:
@@ -233,6 +242,7 @@ class Conversation:
         self._apply(events.CancelRequested())
         self._line.head_was_cancelled()
         self.broker.close_all("the turn was cancelled")
+        self.elicitations.close_all("the turn was cancelled")
         if turn.phase == "running" and self.agent.link is not None:
             self.agent.link.connection.cancel(str(self.state.session_id))
             loop = asyncio.get_running_loop()
@@ -292,6 +302,7 @@ class Conversation:
 
     def _log(self, direction: str, message: Any) -> None:
         self.frames.append(Frame(time.time(), direction, message))
+        self.elicitations.see(direction, message)
 
     def _apply(self, event: events.Event) -> None:
         with self.lock:
