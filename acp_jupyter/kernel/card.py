@@ -14,8 +14,9 @@ from IPython.display import (
 )
 
 from acp_jupyter.kernel.front_end import front_end
+from acp_jupyter.kernel.keep import bundle_to_keep
 from acp_jupyter.kernel.pump import follow_front_end_subshell
-from acp_jupyter.views.bundle import saved_bundle, widget_view
+from acp_jupyter.views.bundle import widget_view
 from acp_jupyter.views.deltas import Deltas
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Card:
         begun = time.monotonic()
         self._due = self._urgent = False
         with self._session.lock:
-            bundle = saved_bundle(self._turn)
+            bundle = bundle_to_keep(self._turn, self._session.redactor)
         if self._widget is not None and not self._finished:
             bundle = {**widget_view(self._widget.model_id), **bundle}
         publish_display_data(bundle, transient={"display_id": self._display_id}, update=self._shown)
@@ -158,7 +159,7 @@ class Card:
             self._cleared = True
         elif kind == "bundle" and self._finished and self._widget is not None:
             with self._session.lock:
-                bundle = saved_bundle(self._turn)
+                bundle = bundle_to_keep(self._turn, self._session.redactor)
             self._widget.tell({"type": "bundle", "data": bundle})
 
     def _send_snapshot(self, *, unless: Any) -> None:

@@ -8,6 +8,7 @@ allowed it.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,8 +21,9 @@ from acp_jupyter.kernel.ask import ask
 from acp_jupyter.kernel.card import Card
 from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.interrupts import Interrupts
+from acp_jupyter.kernel.keep import bundle_to_keep
 from acp_jupyter.kernel.pump import waiter
-from acp_jupyter.views.bundle import saved_bundle
+from acp_jupyter.model.redact import Redactor
 from acp_jupyter.views.console import Console
 from acp_jupyter.views.markdown import markdown_html
 from acp_jupyter.views.text import turn_markdown
@@ -222,4 +224,4 @@ def register_display(shell: Any) -> None:
 def display_turn(turn: Turn) -> None:
     """Show a turn as a cell's value: nothing in the execution that showed it live, else the saved card."""
     if front_end().shown.get(turn.turn_id, -1) != _execution_count():
-        publish_display_data(saved_bundle(turn))
+        publish_display_data(bundle_to_keep(turn, Redactor.of(dict(os.environ))))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.permissions import PendingPermission
+    from acp_jupyter.session.run import Frame
     from acp_jupyter.session.session import Session
 
 
@@ -176,7 +177,8 @@ def _inspect(options: argparse.Namespace) -> str:
     chosen = [pair for pair in calls if call_number in {None, pair[0]}]
     if call_number is not None and not chosen:
         raise UsageError(f"turn {turn_number} has {len(calls)} tool calls", advice="They are counted from 1.")
-    return "\n\n".join(_call_text(turn_number, number, call) for number, call in chosen) or "No tool calls."
+    text = "\n\n".join(_call_text(turn_number, number, call) for number, call in chosen)
+    return session.redactor.text(text) or "No tool calls."
 
 
 def _parse_call(text: str | None, last_turn: int) -> tuple[int, int | None]:
@@ -200,6 +202,10 @@ def _call_text(turn: int, number: int, call: Any) -> str:
 
 def _log(options: argparse.Namespace) -> str:
     frames = list(_session().frames)[-options.count :]
+    return _session().redactor.text(_frames_text(frames))
+
+
+def _frames_text(frames: list[Frame]) -> str:
     return "\n".join(
         f"{time.strftime('%H:%M:%S', time.localtime(frame.at))} {'<-' if frame.direction == 'in' else '->'} "
         f"{json.dumps(frame.message, ensure_ascii=False)[:2000]}"
@@ -208,7 +214,7 @@ def _log(options: argparse.Namespace) -> str:
 
 
 def _stderr(_options: argparse.Namespace) -> str:
-    return _session().stderr or "The agent has written nothing to its error output."
+    return _session().redactor.text(_session().stderr) or "The agent has written nothing to its error output."
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {

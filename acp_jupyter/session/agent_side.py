@@ -6,16 +6,19 @@ See https://agentclientprotocol.com/protocol/session-setup. It lives on the loop
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter import errors
 from acp_jupyter.model import events
+from acp_jupyter.model.redact import Redactor
 from acp_jupyter.model.state import LEGACY_MODEL
 from acp_jupyter.model.turn import AgentInfo
 from acp_jupyter.session.choices import Choices, Setting, settings_of
 from acp_jupyter.session.link import Link, start_agent
 from acp_jupyter.session.opening import Place, open_session, way_back
 from acp_jupyter.session.roots import Roots
+from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +84,17 @@ class AgentSide:
         title = told.get("title") or self.spec.title or told.get("name") or self.spec.name
         version = told.get("version")
         return AgentInfo(self.spec.name, str(title), str(version) if version is not None else None)
+
+    @property
+    def redactor(self) -> Redactor:
+        """Knows the secrets that the agent was given: variables, and what MCP servers get."""
+        given = [
+            pair.get("value")
+            for server in self.mcp_servers
+            for pair in (*server.get("env", ()), *server.get("headers", ()))
+        ]
+        environment = {**os.environ, **self.spec.env}
+        return Redactor.of(environment, settings().redact, [one for one in given if isinstance(one, str)])
 
     @property
     def stderr(self) -> str:

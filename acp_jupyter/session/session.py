@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_jupyter import errors
+from acp_jupyter.model.redact import Redactor
 from acp_jupyter.model.tool_call import ToolCalls
 from acp_jupyter.model.turn import AgentInfo, Turn
 from acp_jupyter.session.choices import Choices
@@ -86,6 +87,11 @@ class Session:
     def lock(self) -> threading.RLock:
         """Held while the state changes."""
         return self._conversation.lock
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes out of texts what the agent's environment and MCP servers have of secrets."""
+        return self._conversation.agent.redactor
 
     @property
     def roots(self) -> Roots | None:

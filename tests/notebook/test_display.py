@@ -229,3 +229,23 @@ def test_a_wrong_setting_is_named_and_starts_nothing(
     assert notebook.status(cell) == "error"
     assert f"ACP_JUPYTER_{name}" in notebook.error(cell)
     assert not (tmp_path / "talker.jsonl").exists(), "no agent was started"
+
+
+@pytest.mark.parametrize(
+    ("save", "keeps"),
+    [("full", {MIME, "text/html", "text/plain"}), ("text", {"text/plain"}), ("none", {"text/plain"})],
+)
+def test_what_is_kept_is_a_setting_and_no_secret_is(
+    notebook: FrontEnd, tmp_path: Path, save: str, keeps: set[str]
+) -> None:
+    notebook.run(f"%env ACP_JUPYTER_SAVE={save}")
+    notebook.run("%env MY_API_KEY=a-planted-secret")
+    notebook.add_agent("talker", [{"text": "I have a-planted"}, {"text": "-secret here."}, *TOOL], tmp_path)
+    cell = notebook.execute("%%acp talker -o turn\nTalk.")
+    assert notebook.status(cell) == "ok"
+    (bundle,) = notebook.outputs(cell)
+    assert set(bundle) == keeps
+    assert "a-planted-secret" not in str(bundle)
+    assert ("[redacted] here." in bundle["text/plain"]) == (save != "none")
+    assert "a-planted-secret" in notebook.value("turn.text"), "in Python it is whole"
+    assert "a-planted-secret" not in notebook.run("%acp log")
