@@ -22,8 +22,7 @@ def bundle_to_keep(turn: Turn, redactor: Redactor) -> dict[str, Any]:
     """
     wanted = settings()
     if wanted.save == "none":
-        return {
-            "text/plain": f"A turn of {agent(turn)} was here; the setting save = none keeps nothing of it."
-        }
+        line = f"A turn of {agent(turn)} was here; the setting save = none keeps nothing of it."
+        return {"text/plain": line}
     bundle = saved_bundle(kept(turn, redactor, None if wanted.save == "full" else wanted.save_limit))
     return {"text/plain": bundle["text/plain"]} if wanted.save == "text" else bundle

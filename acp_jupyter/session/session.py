@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_jupyter import errors
-from acp_jupyter.model.redact import Redactor
 from acp_jupyter.model.tool_call import ToolCalls
 from acp_jupyter.model.turn import AgentInfo, Turn
 from acp_jupyter.session.choices import Choices
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable, Coroutine, Generator, Sequence
 
+    from acp_jupyter.model.redact import Redactor
     from acp_jupyter.model.state import Change
     from acp_jupyter.session.agents import AgentSpec
     from acp_jupyter.session.loop import LoopThread
