@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def bundle_to_keep(turn: Turn, redactor: Redactor) -> dict[str, Any]:
     """Return the MIME bundle for a cell's output; the session's lock is held.
 
-    ``full`` keeps every value whole, ``bounded`` cuts large ones, ``text`` keeps the plain text alone, ``none``
-    a line. Secrets are in none of them.
+    ``full`` keeps every value whole, ``bounded`` cuts large ones, ``text`` keeps the plain text alone,
+    ``none`` a line. Secrets are in none of them.
     """
     wanted = settings()
     if wanted.save == "none":
