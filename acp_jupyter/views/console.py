@@ -67,11 +67,18 @@ class Console:
             self._speak(index + 1)
         self._looked = len(items)
         self._speak(self._looked)
+        if self._amid_words():
+            return
         for index, item in list(self._waiting.items()):
             if self._complete(index, item):
                 del self._waiting[index]
                 self._block(self._whole(item))
         self._tell_plans()
+
+    def _amid_words(self) -> bool:
+        """Whether a message is on its way: what has ended meanwhile is told after it, not within."""
+        last = len(self._turn.items) - 1
+        return self._speaking is not None and self._speaking == last and not self._turn.ended
 
     def _speak(self, until: int) -> None:
         """Tell the new words of the messages before item ``until``; without an id only the last one grows."""

@@ -13,7 +13,7 @@ from acp_jupyter.model.turn import ModeChange, OptionChange
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.run import Limits
 
-from .bench import ask, begun, finish, gone
+from .bench import ask, begun, finish, soon
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -152,7 +152,7 @@ def test_p03_an_agent_that_died_takes_its_session_up_again_where_it_can(
     assert session.pid is not None
     pid = session.pid
     os.kill(pid, signal.SIGKILL)
-    gone(pid)
+    soon(lambda: session.pid is None)
     second = session.run("Second.")
     assert second.text == "ok", "nothing of the history is in the live turn"
     assert way in sent(session)[3:]

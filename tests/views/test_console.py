@@ -60,6 +60,20 @@ def test_parallel_calls_and_their_requests_stay_apart() -> None:
     assert "Rejected" in rest, "what never ended is told at the end of the turn"
 
 
+def test_what_ends_while_the_agent_speaks_is_told_after_its_words() -> None:
+    play = Play()
+    console = Console(play.turn)
+    play.update("tool_call", toolCallId="c1", title="Look", kind="read")
+    play.say("All ")
+    console.new()
+    play.update("tool_call_update", toolCallId="c1", status="completed")
+    assert console.new() == ""
+    play.say("is well.")
+    assert console.new() == "is well."
+    play.end()
+    assert console.new().startswith("\n\n▸ Read Look · ✓ done")
+
+
 def test_a_turn_that_never_ran_says_why() -> None:
     play = Play()
     play.end()
