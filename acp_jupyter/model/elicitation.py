@@ -98,6 +98,12 @@ def shown_content(node: Elicitation) -> dict[str, Any]:
     return {key: NOT_SAVED if key in secret else value for key, value in (node.content or {}).items()}
 
 
+def secrets_sent(node: Elicitation) -> list[str]:
+    """Return the texts that were sent for fields that look secret: they are to be kept nowhere."""
+    secret = {field.name for field in node.form.fields if field.secret}
+    return [v for key, v in (node.content or {}).items() if key in secret and isinstance(v, str)]
+
+
 def _field_json(field: Field) -> dict[str, Any]:
     default = None if field.secret else field.default
     choices = [choice._asdict() for choice in field.choices]

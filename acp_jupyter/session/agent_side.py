@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter import errors
 from acp_jupyter.model import events
+from acp_jupyter.model.elicitation import secrets_sent
 from acp_jupyter.model.redact import Redactor
 from acp_jupyter.model.state import LEGACY_MODEL
 from acp_jupyter.model.turn import AgentInfo
@@ -87,14 +88,16 @@ class AgentSide:
 
     @property
     def redactor(self) -> Redactor:
-        """Knows the secrets that the agent was given: variables, and what MCP servers get."""
+        """Knows the secrets that the agent was given: in variables, to MCP servers, in forms."""
         given = [
             pair.get("value")
             for server in self.mcp_servers
             for pair in (*server.get("env", ()), *server.get("headers", ()))
         ]
         environment = {**os.environ, **self.spec.env}
-        return Redactor.of(environment, settings().redact, [one for one in given if isinstance(one, str)])
+        typed = [text for _turn, one in self._state.all_elicitations() for text in secrets_sent(one)]
+        more = [*typed, *(one for one in given if isinstance(one, str))]
+        return Redactor.of(environment, settings().redact, more)
 
     @property
     def stderr(self) -> str:
