@@ -156,7 +156,8 @@ class Card:
         elif kind == "cancel":
             self._run.cancel()
         elif kind == "cleared":
-            self._cleared = True
+            # of several views that went, the first one to say so counts, until the card has answered again
+            self._cleared = self._cleared or self._ready
         elif kind == "bundle" and self._finished and self._widget is not None:
             with self._session.lock:
                 bundle = bundle_to_keep(self._turn, self._session.redactor)

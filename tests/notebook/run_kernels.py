@@ -18,6 +18,7 @@ from .kernels import REPOSITORY, make_environment
 
 if sys.version_info >= (3, 11):
     import tomllib
+from concurrent.futures import ThreadPoolExecutor
 else:
     import tomli as tomllib  # comes with pytest there
 
@@ -58,7 +59,12 @@ def main() -> int:
     parser.add_argument("versions", nargs="*", default=VERSIONS, metavar="VERSION")
     versions: list[str] = parser.parse_args().versions
     ends = {versions[0], versions[-1]}
-    results = {version: test(version, TESTS + (IN_LAB if version in ends else [])) for version in versions}
+    with ThreadPoolExecutor(max_workers=2) as two_at_a_time:
+        running = {
+            version: two_at_a_time.submit(test, version, TESTS + (IN_LAB if version in ends else []))
+            for version in versions
+        }
+        results = {version: one.result() for version, one in running.items()}
     sys.stdout.write("ipykernel  result\n")
     for version, (passed, summary) in results.items():
         sys.stdout.write(f"{version:9}  {'ok    ' if passed else 'FAILED'}  {summary}\n")
