@@ -1,4 +1,4 @@
-"""Run the kernel tests against other releases of ipykernel, one after the other.
+"""Run the kernel tests against other releases of ipykernel, two at a time.
 
     python -m tests.notebook.run_kernels [VERSION...]
 
@@ -13,12 +13,12 @@ import argparse
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from .kernels import REPOSITORY, make_environment
 
 if sys.version_info >= (3, 11):
     import tomllib
-from concurrent.futures import ThreadPoolExecutor
 else:
     import tomli as tomllib  # comes with pytest there
 
