@@ -60,8 +60,11 @@ class Calls(ABC):
         method = next((method for method in self.auth_methods if method.get("id") == method_id), None)
         if method is None:
             raise UsageError(f"the agent has no log-in {method_id!r}", advice=self._auth_advice())
-        if method.get("type") == "terminal":
+        kind = method.get("type")
+        if kind == "terminal":
             raise UsageError(f"the log-in {method_id!r} runs in a terminal", advice="%acp login says how.")
+        if kind not in (None, "agent"):
+            raise UsageError(f"the log-in {method_id!r} is of a kind that we do not know: {kind!r}")
         await self._request("authenticate", {"methodId": method_id}, timeout_s=timeout_s)
 
     async def logout(self, *, timeout_s: float | None = _ANSWER_S) -> None:
@@ -167,7 +170,8 @@ class Calls(ABC):
             timeout_s: How long to wait.
 
         Returns:
-            ``{"sessions": [...], "nextCursor"?}``; entries without an id are left out.
+            ``{"sessions": [...], "nextCursor"?}``; entries without an id are left out, and a cursor that is
+            no text ends the list.
         """
         self._require(("sessionCapabilities", "list"), "lists of sessions")
         if cwd is not None:
@@ -176,6 +180,8 @@ class Calls(ABC):
         params = {key: value for key, value in given.items() if value is not None}
         page = object_of("session/list", await self._request("session/list", params, timeout_s=timeout_s))
         sessions = [one for one in _objects(page.get("sessions")) if isinstance(one.get("sessionId"), str)]
+        if not isinstance(page.get("nextCursor"), str):
+            page.pop("nextCursor", None)
         return {**page, "sessions": sessions}
 
     async def close_session(self, session_id: str, *, timeout_s: float | None = _ANSWER_S) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import itertools
 import json
 import logging
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -46,6 +47,7 @@ _EXIT_CODE_S = 0.5  # how long an error may wait to learn the exit code
 _FLUSH_S = 0.5
 _NOISE_ENTRIES = 200
 _NOISE_CHARACTERS = 500
+_LONGEST_ID = 20  # of ours, in digits
 
 _log = logging.getLogger(__name__)
 
@@ -95,13 +97,18 @@ class Peer:
         self._on_frame = on_frame
         self._on_closed = on_closed
         self._ids = itertools.count()
-        self._pending: dict[Any, _Pending] = {}
+        self._pending: dict[int, _Pending] = {}
         self._handlers: dict[RequestId, asyncio.Task[Any]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._outgoing: asyncio.Queue[_Outgoing] = asyncio.Queue()
         self._gone: Callable[[], AcpError] | None = None
         self._closed = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
+
+    @property
+    def open_requests(self) -> dict[int, str]:
+        """The method of each request of ours that the agent has not answered, by its id."""
+        return {request_id: pending.method for request_id, pending in self._pending.items()}
 
     def start(self) -> None:
         """Begin to read and to write, in the running loop."""
@@ -238,15 +245,14 @@ class Peer:
             self._on_notification(method, params)
             return
         request_id = cast("JsonObject", params).get("requestId") if isinstance(params, dict) else None
-        task = self._handlers.get(request_id) if _is_id(request_id) else None
+        # once: a second withdrawal must not break off what the first one began to tidy up
+        task = self._handlers.pop(request_id, None) if _is_id(request_id) else None
         if task is not None:
             task.cancel()
 
     def _answered(self, message: JsonObject) -> None:
-        request_id = message["id"]
-        if isinstance(request_id, str) and request_id.isdecimal():
-            request_id = int(request_id)  # some agents send our numbers back as text
-        pending = self._pending.pop(request_id, None) if _is_id(request_id) else None
+        request_id = own_id(message["id"])
+        pending = None if request_id is None else self._pending.pop(request_id, None)
         if pending is None:
             self.ignore("a response to no open request", message)
             return
@@ -369,6 +375,20 @@ def _head(line: bytes) -> str:
     return line[: 4 * _NOISE_CHARACTERS].decode("utf-8", "replace")[:_NOISE_CHARACTERS]
 
 
+def own_id(value: Any) -> int | None:
+    """Return the id that we may have given a request; some agents send our numbers back as text.
+
+    ``None`` where it can be none: ``True`` would be found under 1.
+    """
+    if isinstance(value, str) and len(value) < _LONGEST_ID and value.isdecimal():
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if type(value) is int else None
+
+
 def _is_id(value: Any) -> bool:
-    """Say whether a value can be a request's id; ``True`` would be found under 1."""
-    return value is None or (isinstance(value, (int, float, str)) and not isinstance(value, bool))
+    """Say whether a value can be the id of a request of the agent's."""
+    if isinstance(value, float):
+        return math.isfinite(value)  # the answer could not be sent
+    return value is None or isinstance(value, str) or type(value) is int

@@ -15,7 +15,7 @@ from acp_jupyter.errors import (
 )
 from acp_jupyter.wire.answers import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestError
 from acp_jupyter.wire.calls import Calls, object_of
-from acp_jupyter.wire.peer import Peer
+from acp_jupyter.wire.peer import Peer, own_id
 from acp_jupyter.wire.shapes import REQUEST_PARAMS, well_formed_options
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Connection(Calls):
         self._client = client
         self._capabilities = capabilities
         self._client_info = client_info
-        self._handlers = _handlers(client, capabilities)
+        self._handlers = _handlers(client, capabilities, self._check_scope)
         self._peer = Peer(
             transport,
             on_notification=self._notified,
@@ -136,6 +136,11 @@ class Connection(Calls):
     def ignored(self) -> int:
         """How many messages and lines were ignored."""
         return self._peer.ignored
+
+    @property
+    def open_requests(self) -> dict[int, str]:
+        """The method of each request of ours that the agent has not answered, by its id."""
+        return self._peer.open_requests
 
     async def initialize(self, timeout_s: float | None) -> JsonObject:
         """Begin, and agree on the version.
@@ -195,15 +200,23 @@ class Connection(Calls):
 
     def _notified(self, method: str, params: Any) -> None:
         given = _object_or_empty(params)
-        if method == "elicitation/complete" and isinstance(given.get("elicitationId"), str):
-            self._client.complete_elicitation(given["elicitationId"])
-        if method != "session/update":
-            return  # the protocol: unknown notifications are ignored; the log of frames has them
         session_id, update = given.get("sessionId"), given.get("update")
-        if isinstance(session_id, str) and isinstance(update, dict):
+        elicitation_id = given.get("elicitationId")
+        if method == "session/update" and isinstance(session_id, str) and isinstance(update, dict):
             self._client.session_update(session_id, cast("JsonObject", update))
-        else:
-            self._peer.ignore("a malformed session/update", params)
+        elif method == "elicitation/complete" and isinstance(elicitation_id, str):
+            self._client.complete_elicitation(elicitation_id)
+        elif method in {"session/update", "elicitation/complete"}:
+            self._peer.ignore(f"a malformed {method}", params)
+        # the protocol: unknown notifications are ignored; the log of frames has them
+
+    def _check_scope(self, params: JsonObject) -> None:
+        """See that an elicitation belongs to a session, or to a request of ours that is still open."""
+        request_id = own_id(params.get("requestId"))
+        if not isinstance(params.get("sessionId"), str) and request_id not in self.open_requests:
+            raise RequestError(
+                INVALID_PARAMS, "it needs a sessionId, or the requestId of an open request of ours"
+            )
 
     async def _requested(self, method: str, params: Any) -> JsonObject:
         handler = self._handlers.get(method)
@@ -215,7 +228,9 @@ class Connection(Calls):
         return await handler(params) or {}  # v1's schema wants an object where the docs show null
 
 
-def _handlers(client: Client, capabilities: JsonObject) -> dict[str, Handler]:
+def _handlers(
+    client: Client, capabilities: JsonObject, check_scope: Callable[[JsonObject], None]
+) -> dict[str, Handler]:
     """Give what serves each method that we have advertised, and no other."""
 
     async def request_permission(params: JsonObject) -> JsonObject:
@@ -234,6 +249,7 @@ def _handlers(client: Client, capabilities: JsonObject) -> dict[str, Handler]:
             raise RequestError(
                 INVALID_PARAMS, f"elicitation mode {params['mode']!r} is not one of ours: {modes}"
             )
+        check_scope(params)
         return await client.create_elicitation(params)
 
     if modes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from acp_jupyter.errors import AgentStartFailed, RequestFailed, UsageError
+from acp_jupyter.errors import AgentStartFailed, AgentTimeout, RequestFailed, UsageError
 
-from .test_v1 import Rig, run
+from .test_v1 import ALL, GOOD_PARAMS, Recorder, Rig, run
 
 EVERYTHING = {
     "loadSession": True,
@@ -155,10 +156,10 @@ def test_a8_a_list_comes_in_pages_and_the_cursor_goes_back_as_it_came() -> None:
         assert request["params"] == {"cwd": "/work"}
         assert page == {"sessions": sessions[:1], "nextCursor": "é=="}
         page, request = await rig.answered(
-            rig.connection.list_sessions(cursor="é=="), result={"sessions": None}
+            rig.connection.list_sessions(cursor="é=="), result={"sessions": None, "nextCursor": 7}
         )
         assert request["params"] == {"cursor": "é=="}
-        assert page["sessions"] == []
+        assert page == {"sessions": []}
 
     run(test)
 
@@ -197,6 +198,14 @@ def test_a15_an_extension_has_an_underscore() -> None:
         ({"type": "resource_link", "uri": "file:///a"}, "name"),
         ({"type": "resource", "resource": {"uri": "file:///a"}}, "uri, and text or blob"),
         ({"type": "resource", "resource": None}, "uri, and text or blob"),
+        (
+            {"type": "resource", "resource": {"uri": "a:b", "text": "", "mimeType": 1}},
+            "mimeType of a resource",
+        ),
+        ({"type": ["text"], "text": "x"}, "of type"),
+        ({"type": "text", "text": "x", "annotations": []}, "annotations"),
+        ({"type": "resource_link", "uri": "a:b", "name": "a", "size": True}, "size"),
+        ({"type": "resource_link", "uri": "a:b", "name": "a", "title": 1}, "title"),
     ],
 )
 def test_s4_a_block_is_what_the_protocol_says_or_is_not_sent(block: dict[str, Any], fault: str) -> None:
@@ -251,5 +260,95 @@ def test_c11_an_elicitation_that_is_done() -> None:
             rig.transport.give({"jsonrpc": "2.0", "method": "elicitation/complete", "params": params})
         await rig.ask("session/nothing", {})
         assert rig.client.calls == [("complete_elicitation", "e1")]
+        assert rig.connection.ignored == 2
 
     run(test)
+
+
+def test_e8_an_elicitation_belongs_to_a_session_or_to_an_open_request_of_ours() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.initialized(authMethods=[{"id": "key"}])
+        form = {key: value for key, value in FORM.items() if key != "sessionId"}
+        login = asyncio.ensure_future(rig.connection.authenticate("key"))
+        request_id = (await rig.transport.sent())["id"]
+        assert rig.connection.open_requests == {request_id: "authenticate"}
+        for good in (request_id, str(request_id)):
+            assert "result" in await rig.ask("elicitation/create", {**form, "requestId": good})
+        for bad in (request_id + 1, "odd", None, True, [request_id]):
+            answer = await rig.ask("elicitation/create", {**form, "requestId": bad})
+            assert answer["error"]["code"] == -32602
+        rig.transport.give({"jsonrpc": "2.0", "id": request_id, "result": {}})
+        await login
+        assert rig.connection.open_requests == {}
+        answer = await rig.ask("elicitation/create", {**form, "requestId": request_id})
+        assert answer["error"]["code"] == -32602
+
+    run(test, {"elicitation": {"form": {}}})
+
+
+@pytest.mark.parametrize("kind", ["env_var", "carrier_pigeon", 7])
+def test_au1_a_log_in_of_an_unknown_kind_is_not_called(kind: Any) -> None:
+    async def test(rig: Rig) -> None:
+        await rig.initialized(authMethods=[{"id": "odd", "type": kind}, {"id": "own", "type": "agent"}])
+        with pytest.raises(UsageError, match="a kind that we do not know"):
+            await rig.connection.authenticate("odd")
+        assert rig.transport.nothing_more_sent()
+        await rig.answered(rig.connection.authenticate("own"), result={})
+
+    run(test)
+
+
+OURS: dict[str, tuple[Any, ...]] = {
+    "authenticate": ("key",),
+    "new_session": ("/work",),
+    "list_sessions": (),
+    **{name: CALLS[test][1] for test in CALLS for name in METHODS if CALLS[test][0] == name},
+}
+
+
+@pytest.mark.parametrize("call", OURS)
+@pytest.mark.parametrize("given_up", ["cancelled", "late"])
+def test_a14_every_request_of_ours_can_be_withdrawn(call: str, given_up: str) -> None:
+    async def test(rig: Rig) -> None:
+        await rig.initialized(agentCapabilities=EVERYTHING, authMethods=[{"id": "key"}])
+        limit = None if given_up == "cancelled" else 0.01
+        asking = asyncio.ensure_future(getattr(rig.connection, call)(*OURS[call], timeout_s=limit))
+        request = await rig.transport.sent()
+        if given_up == "cancelled":
+            asking.cancel()
+            await asyncio.wait([asking])
+        else:
+            with pytest.raises(AgentTimeout, match=request["method"]):
+                await asking
+        withdrawal = {"method": "$/cancel_request", "params": {"requestId": request["id"]}}
+        assert await rig.transport.sent() == {"jsonrpc": "2.0", **withdrawal}
+        assert rig.connection.open_requests == {}
+
+    run(test)
+
+
+HIS = {**GOOD_PARAMS, "elicitation/create": FORM}
+
+
+class Patient(Recorder):
+    """A client that never answers by itself."""
+
+    async def _wait(self, _params: Any) -> Any:
+        await asyncio.Event().wait()
+
+    request_permission = read_text_file = write_text_file = create_elicitation = _wait
+    create_terminal = terminal_output = wait_for_terminal_exit = kill_terminal = release_terminal = _wait
+
+
+@pytest.mark.parametrize("method", HIS)
+def test_c12_every_request_of_the_agents_can_be_withdrawn(method: str) -> None:
+    async def test(rig: Rig) -> None:
+        await rig.initialized()
+        withdrawal = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "p1"}}
+        request = {"jsonrpc": "2.0", "id": "p1", "method": method, "params": HIS[method]}
+        rig.transport.give(request, withdrawal)
+        answer = await rig.transport.sent()
+        assert (answer["id"], answer["error"]["code"]) == ("p1", -32800)
+        assert (await rig.ask("session/nothing", {}))["error"]["code"] == -32601
+
+    run(test, {**ALL, "elicitation": {"form": {}}}, client=Patient())

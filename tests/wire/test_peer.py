@@ -51,6 +51,8 @@ async def asked(transport: MemoryTransport, log: Log, method: str = "m") -> tupl
         pytest.param(b'{"id":[1],"result":1}', id="id-a-list"),
         pytest.param(b'{"id":false,"result":1}', id="id-false"),
         pytest.param(b'{"id":99,"result":1}', id="R-unknown-id"),
+        pytest.param(b'{"id":"%b","result":1}' % (b"1" * 5000), id="id-of-5000-digits"),
+        pytest.param(b'{"id":1e999,"result":1}', id="id-infinite"),
         pytest.param(b'{"id":null,"error":{"code":-32700,"message":"parse"}}', id="error-for-null"),
         pytest.param(b"\xff\xfe\x00", id="binary"),
         pytest.param(b"[" * 100_000, id="F16-nesting"),
@@ -293,6 +295,44 @@ def test_t6_a_request_begins_before_what_arrived_after_it() -> None:
         transport.give(update(1), request, update(2), [update(3), request, update(4)])
         await log.seen(4)
         assert events == [[("u", 1)], [("u", 1), ("u", 2), ("u", 3)]]
+        await log.peer.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("request_id", [b"NaN", b"Infinity", b"true", b"[1]", b'{"a":1}'])
+def test_t11_an_id_that_cannot_come_back_is_refused(request_id: bytes) -> None:
+    async def main() -> None:
+        transport = MemoryTransport()
+        log = Log(transport)
+        transport.give(b'{"jsonrpc":"2.0","id":%b,"method":"m"}' % request_id, update(1))
+        message = await transport.sent()
+        assert (message["id"], message["error"]["code"]) == (None, -32600)
+        await log.seen(1)
+        assert transport.nothing_more_sent()
+        await log.peer.close()
+
+    asyncio.run(main())
+
+
+def test_c12_a_second_withdrawal_breaks_nothing_off() -> None:
+    async def main() -> None:
+        tidied = asyncio.Event()
+
+        async def answer(_method: str, _params: Any) -> Any:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await tidied.wait()
+
+        transport = MemoryTransport()
+        log = Log(transport, answer)
+        cancel = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 3}}
+        transport.give({"jsonrpc": "2.0", "id": 3, "method": "m"}, cancel, cancel, update(1))
+        await log.seen(1)
+        assert transport.nothing_more_sent()
+        tidied.set()
+        assert (await transport.sent())["error"]["code"] == -32800
         await log.peer.close()
 
     asyncio.run(main())

@@ -93,9 +93,9 @@ class Recorder:
 class Rig:
     """A connection whose agent is the test."""
 
-    def __init__(self, capabilities: dict[str, Any]) -> None:
+    def __init__(self, capabilities: dict[str, Any], client: Recorder | None = None) -> None:
         self.transport = MemoryTransport()
-        self.client = Recorder()
+        self.client = client or Recorder()
         self.connection = Connection(self.transport, self.client, capabilities=capabilities, client_info=INFO)
         self._numbers = iter(range(100, 200))
 
@@ -120,9 +120,13 @@ class Rig:
         return answer
 
 
-def run(test: Callable[[Rig], Awaitable[None]], capabilities: dict[str, Any] | None = None) -> None:
+def run(
+    test: Callable[[Rig], Awaitable[None]],
+    capabilities: dict[str, Any] | None = None,
+    client: Recorder | None = None,
+) -> None:
     async def main() -> None:
-        rig = Rig(ALL if capabilities is None else capabilities)
+        rig = Rig(ALL if capabilities is None else capabilities, client)
         try:
             await test(rig)
         finally:
