@@ -1,6 +1,6 @@
 /** A card's line to the kernel: messages in, answers out. One store per turn, however many views show it. */
 
-import { readTurn } from './document';
+import { check } from './document';
 import { notebooks } from './page';
 import { hasEnded, TurnStore } from './store';
 import type { FromCard, Model, ToCard, Turn } from './types';
@@ -93,7 +93,7 @@ export class Link {
     clearTimeout(this.retry);
     this.asked = -Infinity;
     try {
-      readTurn(message.turn);
+      check(message.turn);
     } catch (error) {
       this.failure = (error as Error).message;
       this.onChange();
