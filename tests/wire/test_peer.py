@@ -18,6 +18,8 @@ from acp_jupyter.wire.peer import RequestError
 
 from .support import Log, MemoryTransport
 
+pytestmark = pytest.mark.unofficial("a peer carries any method")
+
 
 def update(number: int) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "u", "params": number}

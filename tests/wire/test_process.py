@@ -19,6 +19,8 @@ from acp_jupyter.wire.process import AgentProcess, find_command
 
 from .support import Log, alive, kill_all, read_pids, spawn
 
+pytestmark = pytest.mark.unofficial("these agents answer any method")
+
 ECHO = """
 import sys
 for line in sys.stdin.buffer:

@@ -354,6 +354,7 @@ def test_c2_to_c9_requests_reach_the_client(method: str, called: str, answer: di
 @pytest.mark.parametrize(
     "capabilities", [{}, {"fs": {"readTextFile": False, "writeTextFile": None}, "terminal": 1}]
 )
+@pytest.mark.unofficial("none of our capabilities looks like that")
 def test_i5_what_is_not_advertised_is_refused(method: str, capabilities: dict[str, Any]) -> None:
     async def test(rig: Rig) -> None:
         await rig.initialized()
