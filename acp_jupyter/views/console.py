@@ -58,15 +58,15 @@ class Console:
 
     def _look(self) -> None:
         items = self._turn.items
+        for index in list(self._growing):
+            self._speak(index)
         for index in range(self._looked, len(items)):
-            item = items[index]
-            if isinstance(item, Message):
+            if isinstance(items[index], Message):
                 self._growing[index] = 0
+                self._speak(index)
             else:
-                self._begin(index, item)
-            self._speak(index + 1)
+                self._begin(index, items[index])
         self._looked = len(items)
-        self._speak(self._looked)
         if self._amid_words():
             return
         for index, item in list(self._waiting.items()):
@@ -80,18 +80,22 @@ class Console:
         last = len(self._turn.items) - 1
         return self._speaking is not None and self._speaking == last and not self._turn.ended
 
-    def _speak(self, until: int) -> None:
-        """Tell the new words of the messages before item ``until``; without an id only the last one grows."""
-        for index, told in list(self._growing.items()):
-            item = self._turn.items[index]
-            if index >= until or not isinstance(item, Message):
-                continue
-            fresh = item.text.since(told)
-            if fresh:
-                self._growing[index] = told + len(fresh)
-                self._words(index, item, fresh)
-            if item.message_id is None and index < len(self._turn.items) - 1:
-                del self._growing[index]
+    def _speak(self, index: int) -> None:
+        """Tell the new words of a message."""
+        item = self._turn.items[index]
+        if not isinstance(item, Message):
+            return
+        told = self._growing[index]
+        last = index == len(self._turn.items) - 1
+        grows = not self._turn.ended and (last or item.message_id is not None)
+        fresh = item.text.since(told) if len(item.text) > told else ""
+        if grows and fresh.endswith("\r"):
+            fresh = fresh[:-1]  # half a line's end, maybe: the next chunk tells
+        if fresh:
+            self._growing[index] = told + len(fresh)
+            self._words(index, item, fresh)
+        if not grows:
+            del self._growing[index]
 
     def _words(self, index: int, item: Message, fresh: str) -> None:
         if self._speaking != index:
@@ -123,8 +127,8 @@ class Console:
     def _whole(self, item: Item) -> str:
         if isinstance(item, ToolCallMark):
             return call_text(self._turn, self._turn.tool_calls[item.tool_call_id])
-        embedded = {key for call in self._turn.tool_calls for key in call.terminal_ids}
-        return item_text(self._turn, item, embedded)
+        calls = self._turn.tool_calls if isinstance(item, TerminalMark) else ()
+        return item_text(self._turn, item, {key for call in calls for key in call.terminal_ids})
 
     def _tell_plans(self) -> None:
         for plan_id in self._turn.plans:

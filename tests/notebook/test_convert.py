@@ -60,7 +60,7 @@ def terminal(play: Play, lines: int) -> None:
     play.apply(events.TerminalExited("t1", 0))
     call(
         play,
-        1,
+        2,
         "execute",
         content=[{"type": "terminal", "terminalId": "t1"}],
         rawInput={"command": "make test"},
@@ -127,11 +127,11 @@ def told() -> tuple[Any, list[str]]:
     diff = {"type": "diff", "path": f"{CWD}/a.py", "oldText": "x = 1\n", "newText": "x = 2\n"}
     play.ask(
         "p1",
-        {"toolCallId": "c1", "kind": "edit", "content": [diff], "rawInput": {"needle": "in"}},
+        {"toolCallId": "c1", "kind": "edit", "content": [diff], "rawInput": {"needle": "went in"}},
         "allow_once",
     )
     play.apply(events.PermissionClosed("p1", "selected", "you", "allow_once"))
-    play.update("tool_call_update", toolCallId="c1", status="completed", rawOutput={"needle": "out"})
+    play.update("tool_call_update", toolCallId="c1", status="completed", rawOutput={"needle": "came out"})
     terminal(play, 3)
     play.end()
     words = [
@@ -144,7 +144,7 @@ def told() -> tuple[Any, list[str]]:
         "make test",
         "ok 2",
     ]
-    return notebook_of([play]), [*words, "needle", "in", "out", "exit 0"]
+    return notebook_of([play]), [*words, "needle", "went in", "came out", "exit 0"]
 
 
 @pytest.mark.parametrize("exporter", [HTMLExporter, MarkdownExporter])

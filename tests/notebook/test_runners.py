@@ -102,9 +102,12 @@ def test_n12_with_check_the_exit_code_tells(runner: list[str], tmp_path: Path) -
 
 def test_a_policy_on_the_cell_is_nearer_than_the_environments(tmp_path: Path) -> None:
     ran = run(
-        RUNNERS["papermill"], tmp_path, first_line="%%acp demo --approve edits", ACP_JUPYTER_POLICY="reject"
+        RUNNERS["papermill"],
+        tmp_path,
+        first_line="%%acp demo --approve allow-once-all",
+        ACP_JUPYTER_POLICY="reject",
     )
     assert ran.returncode == 0, ran.stderr
     turn, _ = left(tmp_path)
-    assert turn["policy"] == "edits"
-    assert next(iter(turn["permissions"].values()))["decided_by"] == "policy"
+    assert (turn["policy"], turn["state"]) == ("allow-once-all", "done")
+    assert [one["state"] for one in turn["permissions"].values()] == ["selected", "selected"]

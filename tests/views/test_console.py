@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_jupyter.model import events
-from acp_jupyter.model.turn import AgentInfo, Turn, TurnError
+from acp_jupyter.model.turn import AgentInfo, Message, Turn, TurnError
+from acp_jupyter.views import words
 from acp_jupyter.views.console import Console
 from tests.model.play import CWD, Play
 
@@ -120,11 +122,60 @@ def test_every_word_is_told_exactly_once_whenever_one_looks(steps: list[tuple[st
             play.update("tool_call", toolCallId=what, title="", kind="read", status=status)
         else:
             number += 1
-            word = f"<{number}>"
+            chunk = f"{what}<{number}>"
             fields = {"messageId": more} if more else {}
-            play.say(what + word, kind, **fields)
-            spoken += [word] if kind == "agent_message_chunk" else []
+            play.say(chunk, kind, **fields)
+            spoken += [chunk] if kind == "agent_message_chunk" else []
     play.end()
     text += console.new()
-    assert [text.count(word) for word in spoken] == [1] * len(spoken)
+    assert [chunk for chunk in spoken if chunk not in text] == []
+    numbers = re.findall(r"<(\d+)>", re.sub(r"\nThought for .*", "", text))
+    assert sorted(numbers, key=int) == [chunk.partition("<")[2][:-1] for chunk in spoken], "each exactly once"
+    for item in play.turn.items:
+        if isinstance(item, Message):
+            own = re.findall(r"<(\d+)>", str(item.text))
+            assert [number for number in numbers if number in own] == own, "a message's words are in order"
     assert "".join(console.new() for _ in range(3)) == ""
+
+
+@given(
+    st.lists(st.tuples(st.text(alphabet="a\r\n\u202e", min_size=1, max_size=3), st.booleans()), min_size=1)
+)
+def test_how_words_are_chunked_makes_no_difference(chunks: list[tuple[str, bool]]) -> None:
+    play = Play()
+    console = Console(play.turn)
+    head = console.new()
+    text = ""
+    for chunk, look in chunks:
+        play.say(chunk)
+        text += console.new() if look else ""
+    play.end()
+    text += console.new()
+    whole = words.prose("".join(chunk for chunk, _ in chunks))
+    assert head
+    assert text.startswith(f"\n\n{whole}\n\nFake 1.0 · done")
+
+
+def test_the_work_of_a_look_is_that_of_what_is_new() -> None:
+    def looked(count: int) -> int:
+        """How many lines of Python one look at ``count`` messages and as many calls runs."""
+        play = Play()
+        for n in range(count):
+            play.say("word ", messageId=f"m{n}")
+            play.update("tool_call", toolCallId=f"c{n}", title="x", kind="read", status="completed")
+        lines = 0
+
+        def trace(_frame: Any, event: str, _arg: Any) -> Any:
+            nonlocal lines
+            lines += event == "line"
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            Console(play.turn).new()
+        finally:
+            sys.settrace(before)
+        return lines
+
+    assert looked(400) <= 2.5 * looked(200)
