@@ -10,6 +10,7 @@ A script is a list of steps (one turn, played for each prompt) or an object whos
 - `turns`: a list of lists of steps, one for each prompt of a session; the last one is played again and again.
 - `start`: steps played before anything is read; `before_new_session`, `after_new_session`: around it.
 - `methods`: other requests: `{"session/set_mode": {"steps": [...], "result": ...}}`, or `error`, or `never`.
+  A request that the client withdraws (`$/cancel_request`) is answered by the error for that.
 - `ignore_eof`: true: lives on after the client has closed our stdin.
 
 The steps are in `acp_jupyter.testing.steps`. A client's mistake is a line `complaint: ...` on stderr.

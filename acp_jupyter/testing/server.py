@@ -21,6 +21,7 @@ from acp_jupyter.testing.stdio import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     RECORD_VARIABLE,
+    REQUEST_CANCELLED,
     Connection,
     RpcError,
 )
@@ -86,6 +87,7 @@ class Agent:
         self.sessions: dict[str, Session] = {}
         self._initialized = False
         self._tasks: set[asyncio.Task[None]] = set()  # the loop itself holds tasks weakly
+        self._answering: dict[Any, asyncio.Task[Any]] = {}
 
     async def run(self) -> None:
         """Serve until the client closes our stdin; then end the turns that still run."""
@@ -151,7 +153,9 @@ class Agent:
         elif method == "session/prompt":
             self._start_turn(frame["id"], params)  # at once, so that a cancel right behind it finds the turn
         else:
-            self._start(self._answer(frame["id"], method, params))
+            answering = asyncio.ensure_future(self._answer(method, params))
+            self._answering[frame["id"]] = answering  # at once, as above: it may be withdrawn
+            self._start(self._serve(frame["id"], method, answering))
 
     def _on_notification(self, method: str, params: dict[str, Any]) -> None:
         if method == "session/cancel":
@@ -160,6 +164,9 @@ class Agent:
                 self.connection.complain(f"session/cancel: no session {params['sessionId']!r}")
             elif session.turn is not None:
                 self._cancel(session.turn)
+        elif method == "$/cancel_request":
+            if answering := self._answering.get(params["requestId"]):  # else: it has been answered
+                answering.cancel()
         elif not method.startswith(("$/", "_")):
             self.connection.complain(f"no such notification: {method}")
 
@@ -172,35 +179,38 @@ class Agent:
         if turn.task and not turn.ignore_cancel:
             turn.task.cancel()
 
-    async def _answer(self, request_id: Any, method: str, params: dict[str, Any]) -> None:
-        session: Session | None = None
-        try:
-            if method == "initialize":
-                result = await self._initialize(params)
-            elif not self._initialized:
-                self.connection.complain(f"{method} before initialize")
-                raise RpcError(INVALID_REQUEST, "initialize first")  # noqa: TRY301 - one way out for all errors
-            elif strict.ungranted_method(method, self.agent_capabilities):
-                self.connection.complain(f"{method} without the capability")
-                raise RpcError(METHOD_NOT_FOUND, f"not a capability of this agent: {method}")  # noqa: TRY301 - as above
-            elif method == "session/new":
-                session, result = await self._new_session(params)
-            elif method in _RESTORING:
-                result = await self._restore(method, params)
-            else:
-                result = await self.on_other(method, params)
-        except RpcError as error:
+    async def _serve(self, request_id: Any, method: str, answering: asyncio.Task[Any]) -> None:
+        """Answer a request; one that the client withdraws is answered with an error."""
+        await asyncio.wait([answering])
+        self._answering.pop(request_id, None)
+        if answering.cancelled():
+            self._respond(request_id, RpcError(REQUEST_CANCELLED, "request cancelled"))
+        elif isinstance(error := answering.exception(), RpcError):
             if error.code == METHOD_NOT_FOUND:
                 self.connection.complain(f"no such method: {method}")
             self._respond(request_id, error)
-            return
-        except Exception as error:  # noqa: BLE001 - the edge: every request gets an answer
-            traceback.print_exc()
+        elif error is not None:
+            traceback.print_exception(type(error), error, error.__traceback__)
             self._respond(request_id, RpcError(INTERNAL_ERROR, f"{type(error).__name__}: {error}"))
-            return
-        self._respond(request_id, result)
-        if session is not None:
-            await self.after_new_session(session)
+        else:
+            self._respond(request_id, answering.result())
+            if method == "session/new":
+                await self.after_new_session(self.sessions[answering.result()["sessionId"]])
+
+    async def _answer(self, method: str, params: dict[str, Any]) -> Any:
+        if method == "initialize":
+            return await self._initialize(params)
+        if not self._initialized:
+            self.connection.complain(f"{method} before initialize")
+            raise RpcError(INVALID_REQUEST, "initialize first")
+        if strict.ungranted_method(method, self.agent_capabilities):
+            self.connection.complain(f"{method} without the capability")
+            raise RpcError(METHOD_NOT_FOUND, f"not a capability of this agent: {method}")
+        if method == "session/new":
+            return await self._new_session(params)
+        if method in _RESTORING:
+            return await self._restore(method, params)
+        return await self.on_other(method, params)
 
     async def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         if self._initialized:
@@ -211,7 +221,7 @@ class Agent:
         self._initialized = True
         return result
 
-    async def _new_session(self, params: dict[str, Any]) -> tuple[Session, dict[str, Any]]:
+    async def _new_session(self, params: dict[str, Any]) -> dict[str, Any]:
         capabilities: dict[str, Any] = self.agent_capabilities.get("sessionCapabilities") or {}
         if params.get("additionalDirectories") and capabilities.get("additionalDirectories") is None:
             self.connection.complain("session/new: additionalDirectories without the capability")
@@ -220,7 +230,7 @@ class Agent:
         result = await self.on_new_session(session)
         session.session_id = result["sessionId"]
         self.sessions[session.session_id] = session
-        return session, result
+        return result
 
     async def _restore(self, method: str, params: dict[str, Any]) -> Any:
         session = Session(params["sessionId"], params)

@@ -185,6 +185,10 @@ _REQUEST_CHECKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "session/list": lambda params: _absolute(params["cwd"], "`cwd`") if "cwd" in params else [],
     "session/close": lambda params: _strings(params, "sessionId"),
     "session/delete": lambda params: _strings(params, "sessionId"),
+    "$/cancel_request": lambda params: _must(
+        _is_number(params.get("requestId")) or isinstance(params.get("requestId"), str),
+        f"`requestId` is a number or a string, not {params.get('requestId')!r}",
+    ),
     "session/set_mode": lambda params: _strings(params, "sessionId", "modeId"),
     "session/set_config_option": _config_option,
 }

@@ -98,6 +98,7 @@ class Peer:
         self._on_closed = on_closed
         self._ids = itertools.count()
         self._pending: dict[int, _Pending] = {}
+        self._withdrawn: set[int] = set()
         self._handlers: dict[RequestId, asyncio.Task[Any]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._outgoing: asyncio.Queue[_Outgoing] = asyncio.Queue()
@@ -168,6 +169,7 @@ class Peer:
                 raise self._timeout(method, timeout_s)
         finally:
             if self._pending.pop(request_id, None) and method not in _NEVER_WITHDRAWN:
+                self._withdrawn.add(request_id)
                 self.notify(_CANCEL, {"requestId": request_id})
         return result_of(method, pending.answer.result())
 
@@ -254,7 +256,10 @@ class Peer:
         request_id = own_id(message["id"])
         pending = None if request_id is None else self._pending.pop(request_id, None)
         if pending is None:
-            self.ignore("a response to no open request", message)
+            if request_id in self._withdrawn:  # it must be answered all the same
+                self._withdrawn.discard(request_id)
+            else:
+                self.ignore("a response to no open request", message)
             return
         try:
             if pending.on_response is not None:

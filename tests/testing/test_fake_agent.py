@@ -398,6 +398,18 @@ def test_other_methods_are_the_scripts(play: Any) -> None:
     assert client.complaints() == ["no such method: session/frobnicate"]
 
 
+def test_a_request_that_the_client_withdraws_is_answered_with_an_error(play: Any) -> None:
+    client = play({"methods": {"_slow": {"never": True}, "_quick": {"result": 1}}})
+    client.begin()
+    slow = client.start("_slow", {})
+    for request_id in (slow, slow, 999):
+        client.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": request_id}})
+    with pytest.raises(Exception, match="-32800"):
+        client.wait(slow)
+    assert client.call("_quick", {}) == 1
+    assert client.complaints() == []
+
+
 @pytest.mark.parametrize(
     ("method", "params", "fault"),
     [
@@ -416,6 +428,7 @@ def test_other_methods_are_the_scripts(play: Any) -> None:
         ("session/prompt", {"sessionId": "s", "prompt": [{"type": "smell"}]}, "no content block"),
         ("initialize", {"protocolVersion": "1"}, "an integer"),
         ("authenticate", {}, "`methodId` is a string"),
+        ("$/cancel_request", {"requestId": [1]}, "`requestId` is a number or a string, not [1]"),
     ],
 )
 def test_wrong_parameters_are_refused_and_complained_about(

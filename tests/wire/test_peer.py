@@ -393,6 +393,22 @@ def test_a14_giving_up_withdraws_the_request(method: str, *, withdrawn: bool) ->
     asyncio.run(main())
 
 
+def test_a14_the_answer_to_a_withdrawn_request_is_no_fault_of_the_agents() -> None:
+    async def main() -> None:
+        transport = MemoryTransport()
+        log = Log(transport)
+        task, request_id = await asked(transport, log)
+        task.cancel()
+        await asyncio.wait([task])
+        error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": -32800, "message": "cancelled"}}
+        transport.give(error, update(1), error, update(2))
+        await log.seen(2)
+        assert log.peer.ignored == 1  # the second one
+        await log.peer.close()
+
+    asyncio.run(main())
+
+
 def test_i7_a_late_answer_is_ignored() -> None:
     async def main() -> None:
         transport = MemoryTransport()
