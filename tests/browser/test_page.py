@@ -1,0 +1,139 @@
+"""What a reader sees of a card, frame by frame: no flash, no jump, scrolling that goes where it is meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from .test_living import ALLOW, SETUP, TASK, allow_all, begun, finished, ui
+from .test_scene import card_in, wait_for_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .lab import Notebook
+
+pytestmark = pytest.mark.browser
+
+__all__ = ["ui"]  # the fixture
+
+WATCH = """area => {
+  const scroller = area.closest('.jp-WindowedPanel-outer, .jp-Notebook');
+  const seen = window.seen = {frames: 0, missing: 0, loading: 0, least: Infinity, tops: []};
+  const look = () => {
+    const cards = area.querySelectorAll('.acp-turn');
+    seen.frames += 1;
+    seen.missing += cards.length === 0;
+    seen.loading += area.textContent.includes('Loading widget');
+    seen.least = Math.min(seen.least, area.offsetHeight);
+    if (seen.tops.at(-1) !== scroller.scrollTop) seen.tops.push(scroller.scrollTop);
+    seen.on = requestAnimationFrame(look);
+  };
+  look();
+  return area.offsetHeight;
+}"""
+SEEN = "() => { cancelAnimationFrame(window.seen.on); return window.seen; }"
+
+
+def test_no_frame_without_the_card_from_the_first_request_to_the_saved_turn(
+    open_notebook: Callable[..., Notebook], ui: str
+) -> None:
+    """The output is written anew at each decision, and at the end: the reader sees one card throughout."""
+    more = ["# more\n" * 12] * 3
+    notebook, output, request = begun(open_notebook, ui, *more, height=700)
+    request.scroll_into_view_if_needed()
+    notebook.page.wait_for_timeout(1200)  # the notebook has scrolled, the first writing is over
+    output.locator(".acp-turn").evaluate("node => node.setAttribute('data-the-first', '')")
+    height = output.evaluate(WATCH)
+    output.locator(f".acp-tool-call[data-kind=edit] {ALLOW}").click()
+    notebook.until(lambda: output.locator(".acp-turn:not([data-the-first])").count() > 0)
+    output.locator(f".acp-tool-call[data-kind=execute] {ALLOW}").click()
+    notebook.ended(1)
+    expect(card_in(output)).to_have_attribute("data-state", "done")
+    expect(output.locator(".acp-stop")).to_have_count(0)
+    seen: dict[str, Any] = notebook.page.evaluate(SEEN)
+    assert seen["frames"] > 20
+    assert seen["missing"] == 0, seen
+    assert seen["loading"] == 0, seen
+    assert seen["least"] >= height - 1, seen
+    assert notebook.errors == []
+
+
+AT_END = "node => node.scrollTop + node.clientHeight >= node.scrollHeight - 2"
+TOP = "node => node.getBoundingClientRect().top"
+
+
+def test_the_wheel_goes_on_to_the_notebook_and_keys_scroll_the_card(
+    open_notebook: Callable[..., Notebook], ui: str
+) -> None:
+    notebook, output, _ = begun(open_notebook, ui, *["# more\n" * 12] * 3, height=600)
+    allow_all(output)
+    notebook.ended(1)
+    card = card_in(output)
+    expect(card).to_have_attribute("data-state", "done")
+    expect(card.locator(".acp-stop")).to_have_count(0)
+    body = card.locator(".acp-body")
+    assert body.evaluate("node => node.scrollHeight > node.clientHeight"), "the card scrolls in itself"
+    head, foot, whole = (
+        card.locator(one).bounding_box() for one in (".acp-header", ".acp-footer", "xpath=.")
+    )
+    assert head
+    assert foot
+    assert whole
+    assert whole["y"] <= head["y"] < foot["y"] < whole["y"] + whole["height"]
+
+    body.evaluate("node => { node.scrollTop = 0; }")
+    body.focus()
+    notebook.page.keyboard.press("End")
+    notebook.until(lambda: body.evaluate(AT_END))
+
+    terminal = card.locator(".acp-terminal-box")
+    terminal.scroll_into_view_if_needed()
+    body.evaluate("node => { node.scrollTop = node.scrollHeight; }")
+    before = card.evaluate(TOP)
+    terminal.hover()
+
+    def wheeled() -> bool:
+        notebook.page.mouse.wheel(0, 100)
+        return bool(card.evaluate(TOP) < before)
+
+    notebook.until(wheeled)
+
+
+def test_a_request_below_is_told_in_the_head_and_a_click_goes_there(
+    open_notebook: Callable[..., Notebook], ui: str
+) -> None:
+    notebook = open_notebook([SETUP, TASK], ui=ui, height=560)
+    notebook.run(0)
+    notebook.ended(0)
+    output = notebook.run(1)
+    card = card_in(output)
+    request = wait_for_request(card)
+    body = card.locator(".acp-body")
+    inside = """node => {
+      const [box, body] = [node.getBoundingClientRect(), node.closest('.acp-body').getBoundingClientRect()];
+      return box.bottom <= body.bottom + 2;
+    }"""
+    notebook.until(lambda: request.evaluate(inside))  # brought into sight
+    body.evaluate("node => { node.scrollTop = 0; }")
+    notebook.until(lambda: not request.evaluate(inside))
+    show = card.locator(".acp-next")
+    expect(show).to_be_visible()
+    show.click()
+    notebook.until(lambda: request.evaluate(inside))
+    notebook.interrupt()
+    notebook.ended(1)
+
+
+def test_print_cuts_nothing(open_notebook: Callable[..., Notebook], ui: str) -> None:
+    notebook = finished(open_notebook, ui, height=600)
+    card = card_in(notebook.cell(1).locator(".jp-OutputArea").first)
+    card.get_by_text("Raw input", exact=True).first.click()
+    notebook.page.emulate_media(media="print")
+    cut = """card => [...card.querySelectorAll('*'), card].filter(node => {
+      const scrolls = ['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(node).overflowY);
+      return scrolls && node.scrollHeight > node.clientHeight + 2;
+    }).map(node => node.className)"""
+    assert card.evaluate(cut) == []
