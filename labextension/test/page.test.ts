@@ -150,6 +150,28 @@ describe('what is kept from the live card to the saved one', () => {
     expect(document.activeElement).toBe($(saved, '.acp-terminal-box'));
   });
 
+  it.each([true, false])('the end, for who has followed it; what comes with the end is drawn by the live card: %s', async drawn => {
+    const heights = vi.spyOn(Element.prototype, 'scrollHeight', 'get').mockReturnValue(100);
+    const kernel = new Kernel(turn({ items: [text] }));
+    const { el } = await inNotebook(kernel);
+    expect($(el, '.acp-body').scrollTop).toBe(100);
+    heights.mockReturnValue(300);
+    if (drawn) {
+      kernel.ops({ op: 'merge', path: [], value: { state: 'done', ended_at: 3 } });
+      await frame();
+      expect($(el, '.acp-body').scrollTop).toBe(300);
+      $(el, '.acp-body').scrollTop = 40; // a reader goes back
+      $(el, '.acp-body').dispatchEvent(new Event('scroll'));
+    }
+    host().replaceChildren();
+    const saved = document.createElement('div');
+    host().append(saved);
+    mountSaved({ ...kernel.turn, state: 'done', ended_at: 3 }, saved);
+    await frame();
+    expect($(saved, '.acp-body').scrollTop).toBe(drawn ? 40 : 300);
+    heights.mockRestore();
+  });
+
   it('the focus stays where somebody has put it meanwhile', async () => {
     const kernel = new Kernel(turn({ items: [text] }));
     const { el, dispose } = await inNotebook(kernel);

@@ -137,3 +137,10 @@ def test_print_cuts_nothing(open_notebook: Callable[..., Notebook], ui: str) -> 
       return scrolls && node.scrollHeight > node.clientHeight + 2;
     }).map(node => node.className)"""
     assert card.evaluate(cut) == []
+
+
+def test_who_follows_the_end_sees_the_last_words(open_notebook: Callable[..., Notebook], ui: str) -> None:
+    """They may come in the same moment as the end, and then only the saved card draws them."""
+    notebook = finished(open_notebook, ui, height=600)
+    body = card_in(notebook.cell(1).locator(".jp-OutputArea").first).locator(".acp-body")
+    notebook.until(lambda: body.evaluate(AT_END))

@@ -19,24 +19,30 @@ interface Scrolling {
 export function useScroll(id: string, follows: boolean): Scrolling {
   const { ui } = useCard();
   const ref = useRef<HTMLDivElement>(null);
-  const [place, away] = [`scroll:${id}`, `away:${id}`];
+  const [place, away, followed] = [`scroll:${id}`, `away:${id}`, `followed:${id}`];
+  const settle = (): void => {
+    const box = ref.current;
+    if (!box) return;
+    // what comes last comes with the end: who has followed until then sees it too
+    if (box.isConnected) {
+      if (ui.get(away) !== true && (follows || ui.get(followed) === true)) box.scrollTop = box.scrollHeight;
+      ui.set(followed, follows);
+    }
+    // what scrolls can be reached by keyboard, what does not is no stop on the way
+    const stop = box.scrollHeight > box.clientHeight + 1 ? 0 : -1;
+    if (box.tabIndex !== stop || !box.hasAttribute('tabindex')) box.tabIndex = stop;
+  };
   useLayoutEffect(() => {
     const restore = (): void => {
       const at = ui.get(place);
       if (ref.current && typeof at === 'number') ref.current.scrollTop = at;
+      settle();
     };
     // a box that is not in the page yet cannot be scrolled
     if (ref.current?.isConnected) restore();
     else requestAnimationFrame(restore);
   }, []);
-  useLayoutEffect(() => {
-    const box = ref.current;
-    if (!box) return;
-    if (follows && ui.get(away) !== true) box.scrollTop = box.scrollHeight;
-    // what scrolls can be reached by keyboard, what does not is no stop on the way
-    const stop = box.scrollHeight > box.clientHeight + 1 ? 0 : -1;
-    if (box.tabIndex !== stop || !box.hasAttribute('tabindex')) box.tabIndex = stop;
-  });
+  useLayoutEffect(settle);
   const onScroll = (): void => {
     const box = ref.current;
     if (!box?.isConnected) return;
