@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import card, imports, memory, wire
+from benchmarks import browser, card, imports, memory, wire
 from benchmarks.support import Report
 
-ALL = {"imports": imports.main, "wire": wire.main, "memory": memory.main, "card": card.main}
+ALL = {
+    "imports": imports.main,
+    "wire": wire.main,
+    "memory": memory.main,
+    "card": card.main,
+    "browser": browser.main,
+}
 
 
 def main() -> int:
     """Run those that are named, or all."""
+    names = sys.argv[1:] or list(ALL)
+    if unknown := set(names) - set(ALL):
+        sys.exit(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")
     report = Report()
-    for name in sys.argv[1:] or ALL:
+    for name in names:
         print(f"{name}:", flush=True)
         ALL[name](report)
-    print(f"\n{len(report.missed)} bounds missed" if report.missed else "\nevery bound is kept")
-    return 1 if report.missed else 0
+    return report.verdict()
 
 
 if __name__ == "__main__":
