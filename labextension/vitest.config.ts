@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { environment: 'jsdom', include: ['test/**/*.test.{ts,tsx}'], css: { include: [/\.css\?raw$/] } }
+  test: { environment: 'jsdom', setupFiles: ['test/setup.ts'], include: ['test/**/*.test.{ts,tsx}'], css: { include: [/\.css\?raw$/] } }
 });

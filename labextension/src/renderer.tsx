@@ -95,7 +95,12 @@ function begin(root: HTMLElement, store: TurnStore): void {
   const ui = uiOf(store.turn.turn_id);
   root.replaceChildren();
   rememberFocus(root, ui);
-  requestAnimationFrame(() => restoreFocus(root, ui));
+  // as soon as it stands in the page, before that is painted
+  const arrival = new ResizeObserver(() => {
+    arrival.disconnect();
+    restoreFocus(root, ui);
+  });
+  arrival.observe(root);
 }
 
 function liveCard(link: Link, store: TurnStore): Card {

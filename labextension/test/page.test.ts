@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { setNotebooks } from '../src/page';
 import { mountLive, mountSaved } from '../src/renderer';
-import { $, call, frame, Kernel, live, permission, terminal, turn, turnOf } from './help';
+import { $, call, click, frame, Kernel, live, permission, terminal, turn, turnOf } from './help';
 
 beforeEach(() => {
   document.body.innerHTML =
@@ -170,6 +170,42 @@ describe('what is kept from the live card to the saved one', () => {
     await frame();
     expect($(saved, '.acp-body').scrollTop).toBe(drawn ? 40 : 300);
     heights.mockRestore();
+  });
+
+  it('what was opened within raw values, and how far they were scrolled', async () => {
+    const doc = turnOf([call({ raw_input: JSON.stringify({ deep: { deeper: 1 }, long: `${'x'.repeat(3000)}end` }) })]);
+    const kernel = new Kernel(doc);
+    const { el, dispose } = await inNotebook(kernel);
+    await click($(el, '[role=tab]'));
+    await click($(el, '.acp-json [aria-expanded=false]'));
+    await click($(el, '.acp-json .acp-more'));
+    const tree = $(el, '.acp-json');
+    tree.scrollTop = 9;
+    tree.dispatchEvent(new Event('scroll'));
+    const words = tree.textContent;
+    expect(words).toContain('deeper');
+    expect(words).toContain('xend');
+    dispose();
+    const saved = document.createElement('div');
+    host().replaceChildren(saved);
+    mountSaved({ ...doc, state: 'done', ended_at: 3 }, saved);
+    await frame();
+    expect($(saved, '.acp-json').textContent).toBe(words);
+    expect($(saved, '.acp-json').scrollTop).toBe(9);
+  });
+
+  it('a long line of a diff that was shown whole', async () => {
+    const edits = [{ at: 0, add: 1, del: [`${'x'.repeat(3000)}old`], section: null, marks: [] }];
+    const diff = { type: 'diff', path: '/p/a', is_new: false, new_text: `${'x'.repeat(3000)}new`, edits, added: 1, removed: 1 } as const;
+    const doc = turnOf([call({ kind: 'edit', content: [diff] })]);
+    const { el, dispose } = await inNotebook(new Kernel(doc));
+    await click($(el, '.acp-add .acp-more'));
+    dispose();
+    const saved = document.createElement('div');
+    host().replaceChildren(saved);
+    mountSaved({ ...doc, state: 'done', ended_at: 3 }, saved);
+    expect($(saved, '.acp-add').textContent).toContain('xnew');
+    expect($(saved, '.acp-del').textContent).not.toContain('xold');
   });
 
   it('the focus stays where somebody has put it meanwhile', async () => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from .test_living import ALLOW, SETUP, TASK, allow_all, begun, finished, ui
 from .test_scene import card_in, wait_for_request
@@ -144,3 +144,87 @@ def test_who_follows_the_end_sees_the_last_words(open_notebook: Callable[..., No
     notebook = finished(open_notebook, ui, height=600)
     body = card_in(notebook.cell(1).locator(".jp-OutputArea").first).locator(".acp-body")
     notebook.until(lambda: body.evaluate(AT_END))
+
+
+# What is painted in each frame. Sizes are told right before that, again and again while a change of one size
+# changes another that is deeper: the last to be told, after all of the page's own, sees what is painted.
+PAINTED = """output => {
+  const seen = window.seen = [];
+  const look = () => {
+    const body = output.querySelector('.acp-body');
+    seen.push({
+      height: output.offsetHeight,
+      cards: output.querySelectorAll('.acp-turn').length,
+      notebook: document.querySelector('.jp-WindowedPanel-outer').scrollTop,
+      fromEnd: body ? body.scrollHeight - body.scrollTop - body.clientHeight : null,
+      open: output.querySelectorAll('[role=tab][aria-selected=true]').length,
+      focus: document.activeElement.textContent.slice(0, 40),
+    });
+  };
+  const chain = [document.createElement('div')];
+  while (chain.length < 8) chain.push(chain.at(-1).appendChild(document.createElement('div')));
+  chain[0].style = 'position: fixed; visibility: hidden';
+  document.body.append(chain[0]);
+  let height = 1;
+  chain.forEach((node, depth) => {
+    const next = chain[depth + 1];
+    new ResizeObserver(() => next ? next.style.height = `${height}px` : look()).observe(node);
+  });
+  const frame = () => {
+    height = 3 - height;
+    chain[0].style.height = `${height}px`;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}"""
+
+
+def _allow(output: Locator, kind: str) -> None:
+    """Allow a call as soon as its request has rested, without moving the mouse, the focus or the page."""
+    button = output.locator(f".acp-tool-call[data-kind={kind}] {ALLOW}:not([aria-disabled=true])")
+    button.wait_for(state="attached")
+    button.evaluate("node => node.click()")
+
+
+def test_no_frame_is_painted_without_what_is_open_and_the_focus(
+    open_notebook: Callable[..., Notebook], ui: str
+) -> None:
+    notebook, output, _ = begun(open_notebook, ui, *["# more\n" * 30] * 3, height=700)
+    page = notebook.page
+    tab = card_in(output).locator(".acp-tool-call[data-kind=read]").get_by_text("Raw input", exact=True)
+    tab.click()
+    body = card_in(output).locator(".acp-body")
+    body.evaluate("node => { node.scrollTop = node.scrollHeight; }")
+    page.locator(".jp-WindowedPanel-outer").evaluate("node => { node.scrollTop = 150; }")
+    tab.evaluate("node => node.focus({ preventScroll: true })")
+    notebook.until(
+        lambda: body.evaluate("node => node.scrollHeight - node.scrollTop - node.clientHeight < 1")
+    )
+    drawn = "node => node.setAttribute('data-drawn-before', '')"
+    card_in(output).evaluate(drawn)
+    output.evaluate(PAINTED)
+    _allow(output, "edit")
+    notebook.until(lambda: output.locator(".acp-turn:not([data-drawn-before])").count() > 0)
+    card_in(output).evaluate(drawn)
+    _allow(output, "execute")
+    notebook.ended(1)
+    notebook.until(lambda: output.locator(".acp-turn:not([data-drawn-before])").count() > 0)
+    frames: list[dict[str, Any]] = page.evaluate("window.seen")
+    assert len(frames) > 20
+    assert {one["height"] for one in frames} == {frames[0]["height"]}
+    assert {one["cards"] for one in frames} == {1}
+    assert {one["notebook"] for one in frames} == {150}
+    assert {one["open"] for one in frames} == {1}
+    assert {one["focus"] for one in frames} == {"Raw input"}
+    assert max(one["fromEnd"] for one in frames) <= 1, "the body stays at its end"
+
+
+def test_a_box_that_begins_to_scroll_is_reached_by_keyboard(
+    open_notebook: Callable[..., Notebook], ui: str
+) -> None:
+    notebook = finished(open_notebook, ui, height=700)
+    notebook.page.set_viewport_size({"width": 1280, "height": 2000})
+    body = card_in(notebook.cell(1).locator(".jp-OutputArea").first).locator(".acp-body")
+    expect(body).to_have_attribute("tabindex", "-1")
+    notebook.page.set_viewport_size({"width": 1280, "height": 600})
+    expect(body).to_have_attribute("tabindex", "0")

@@ -6,6 +6,7 @@ import { Fold } from './fold';
 import { Icon } from './icons';
 import { JsonTree, LongText } from './json-tree';
 import { Markdown } from './markdown';
+import { useScroll } from './scroll';
 import { Code, Seen } from './seen';
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -26,7 +27,7 @@ export function BlockView({ block, id, foldOver = Infinity }: { block: Block; id
     case 'resource':
       return <Resource block={block} id={id} />;
     default:
-      return <Fold id={id} label={`content of an unknown type: ${block.type}`}>{() => <JsonTree text={JSON.stringify(block)} />}</Fold>;
+      return <Fold id={id} label={`content of an unknown type: ${block.type}`}>{() => <JsonTree text={JSON.stringify(block)} id={id} />}</Fold>;
   }
 }
 
@@ -90,5 +91,10 @@ function Resource({ block, id }: { block: Block; id: string }): JSX.Element {
   if (text === undefined) {
     return <NotShown what={`a resource of type ${mimeType ?? 'unknown'}, ${bytes(base64Size(blob ?? ''))}`} uri={uri} />;
   }
-  return <Fold id={id} label={<>embedded <Code text={uri} /></>}>{() => <pre class="acp-pre"><LongText text={text} /></pre>}</Fold>;
+  return <Fold id={id} label={<>embedded <Code text={uri} /></>}>{() => <Embedded text={text} id={id} />}</Fold>;
+}
+
+function Embedded({ text, id }: { text: string; id: string }): JSX.Element {
+  const scroll = useScroll<HTMLPreElement>(`embedded:${id}`, false);
+  return <pre class="acp-pre" {...scroll}><LongText text={text} id={id} /></pre>;
 }

@@ -41,7 +41,7 @@ export function ContentView({ item, call, id }: Props): ComponentChildren {
     default:
       return (
         <div class="acp-tool-content acp-unknown">
-          <Fold id={id} label="content that we do not understand">{() => <JsonTree text={item.raw} />}</Fold>
+          <Fold id={id} label="content that we do not understand">{() => <JsonTree text={item.raw} id={id} />}</Fold>
         </div>
       );
   }

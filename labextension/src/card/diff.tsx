@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { diffRows, type Hunk, type LineRow } from '../diff/rows';
 import { plural } from '../text/format';
 import { visible } from '../text/visible';
@@ -52,7 +52,7 @@ export function DiffView({ diff, id, withPath }: Props): JSX.Element {
       {hunks.length > 0 ? (
         <table class="acp-diff-table" dir="ltr" style={{ '--acp-digits': digits(hunks) }}>
           <colgroup><col class="acp-col-number" /><col class="acp-col-number" /><col class="acp-col-sign" /><col /></colgroup>
-          <tbody>{rows.slice(0, limit).map((row, index) => drawRow(row, index, unfold))}</tbody>
+          <tbody>{rows.slice(0, limit).map((row, index) => drawRow(row, index, id, unfold))}</tbody>
         </table>
       ) : null}
       {left > 0 ? (
@@ -85,8 +85,8 @@ function flatten(hunks: Hunk[], after: LineRow[], unfolded: Set<string>): Row[] 
   return rows;
 }
 
-function drawRow(row: Row, index: number, unfold: (key: string) => void): JSX.Element {
-  if (row.type === 'line') return <LineView key={index} line={row.line} />;
+function drawRow(row: Row, index: number, id: string, unfold: (key: string) => void): JSX.Element {
+  if (row.type === 'line') return <LineView key={index} line={row.line} id={id} />;
   const { hunk, lines } = row;
   return (
     <tr key={`fold-${row.key}`} class="acp-hunk">
@@ -112,14 +112,19 @@ function drawRow(row: Row, index: number, unfold: (key: string) => void): JSX.El
 const CLASSES = { ' ': 'acp-same', '-': 'acp-del', '+': 'acp-add' } as const;
 const SIGNS = { ' ': '', '-': '−', '+': '+' } as const;
 
-function LineView({ line }: { line: LineRow }): JSX.Element {
+interface LineProps {
+  line: LineRow;
+  id: string;
+}
+
+function LineView({ line, id }: LineProps): JSX.Element {
   return (
     <>
       <tr class={CLASSES[line.kind]}>
         <td class="acp-line-number">{line.old}</td>
         <td class="acp-line-number">{line.new}</td>
         <td class="acp-sign" aria-label={{ ' ': undefined, '-': 'removed', '+': 'added' }[line.kind]}>{SIGNS[line.kind]}</td>
-        <td class="acp-line"><LineText line={line} /></td>
+        <td class="acp-line"><LineText line={line} id={id} /></td>
       </tr>
       {line.noEol ? (
         <tr class={CLASSES[line.kind]}>
@@ -131,12 +136,17 @@ function LineView({ line }: { line: LineRow }): JSX.Element {
   );
 }
 
-function LineText({ line }: { line: LineRow }): JSX.Element {
-  const [all, setAll] = useState(false);
+function LineText({ line, id }: LineProps): JSX.Element {
   const changed = line.kind !== ' ';
   // A file of CRLF lines would be all badges: its line ends count only where a line changed.
   const text = changed ? line.text : line.text.replace(/\r$/, '');
-  if (all || text.length <= LONG_LINE) return <>{stretches(text, line.marks, changed)}</>;
+  return text.length > LONG_LINE ? <LongLine text={text} line={line} id={id} /> : <>{stretches(text, line.marks, changed)}</>;
+}
+
+function LongLine({ text, line, id }: LineProps & { text: string }): JSX.Element {
+  const [all, setAll] = useUi<boolean>(`line:${id}:${line.old}:${line.new}`, false);
+  const changed = line.kind !== ' ';
+  if (all) return <>{stretches(text, line.marks, changed)}</>;
   const first = line.marks[0]?.[0] ?? 0;
   const from = first > LONG_LINE - 200 ? first - 200 : 0;
   const shown = text.slice(from, from + LONG_LINE);

@@ -92,5 +92,5 @@ function Compaction({ item, id }: { item: CompactionItem; id: string }): JSX.Ele
 
 function Unknown({ item, id }: { item: UnknownItem; id: string }): JSX.Element {
   const label = <>an update that we do not understand{item.kind ? <>: <Seen text={item.kind} /></> : null}</>;
-  return <div class="acp-unknown"><Fold id={id} label={label}>{() => <JsonTree text={item.raw} />}</Fold></div>;
+  return <div class="acp-unknown"><Fold id={id} label={label}>{() => <JsonTree text={item.raw} id={id} />}</Fold></div>;
 }

@@ -56,7 +56,7 @@ export function Raw({ call, index }: Props): JSX.Element | null {
       </div>
       {open ? (
         <div class="acp-raw-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${open}`}>
-          <JsonTree key={open} text={call[open] ?? ''} />
+          <JsonTree key={open} text={call[open] ?? ''} id={`${open}:${call.tool_call_id}`} />
         </div>
       ) : null}
     </div>

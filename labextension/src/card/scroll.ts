@@ -6,8 +6,8 @@ import { useCard } from './context';
 /** How near its end a box still follows it, in pixels. */
 const NEAR = 12;
 
-interface Scrolling {
-  ref: { current: HTMLDivElement | null };
+interface Scrolling<Box> {
+  ref: { current: Box | null };
   onScroll: () => void;
 }
 
@@ -16,9 +16,9 @@ interface Scrolling {
  *
  * @param follows Whether it stays at its end while it grows, unless its reader has scrolled away.
  */
-export function useScroll(id: string, follows: boolean): Scrolling {
+export function useScroll<Box extends HTMLElement = HTMLDivElement>(id: string, follows: boolean): Scrolling<Box> {
   const { ui } = useCard();
-  const ref = useRef<HTMLDivElement>(null);
+  const ref = useRef<Box>(null);
   const [place, away, followed] = [`scroll:${id}`, `away:${id}`, `followed:${id}`];
   const settle = (): void => {
     const box = ref.current;
@@ -32,15 +32,25 @@ export function useScroll(id: string, follows: boolean): Scrolling {
     const stop = box.scrollHeight > box.clientHeight + 1 ? 0 : -1;
     if (box.tabIndex !== stop || !box.hasAttribute('tabindex')) box.tabIndex = stop;
   };
+  const latest = useRef(settle);
+  latest.current = settle;
   useLayoutEffect(() => {
-    const restore = (): void => {
+    const box = ref.current;
+    if (!box) return undefined;
+    let placed = false;
+    const look = (): void => {
       const at = ui.get(place);
-      if (ref.current && typeof at === 'number') ref.current.scrollTop = at;
-      settle();
+      // a box that is not in the page yet cannot be scrolled
+      if (!placed && box.isConnected && typeof at === 'number') box.scrollTop = at;
+      placed ||= box.isConnected;
+      latest.current();
     };
-    // a box that is not in the page yet cannot be scrolled
-    if (ref.current?.isConnected) restore();
-    else requestAnimationFrame(restore);
+    look();
+    // Its own size changes when it comes into the page, and whenever it begins or ends to scroll; it is told
+    // before the frame is painted.
+    const sizes = new ResizeObserver(look);
+    sizes.observe(box);
+    return () => sizes.disconnect();
   }, []);
   useLayoutEffect(settle);
   const onScroll = (): void => {
