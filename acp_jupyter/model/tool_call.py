@@ -22,8 +22,9 @@ class ToolCall:
 
     ``raw_input`` and ``raw_output`` are the plain Python values that came over the wire, ``None`` where none
     came. ``kind`` and ``status`` are the agent's own words; ``local_status`` is what we know beyond them
-    (``cancelled``, ``cut_off``). ``history`` holds every update as it came, ``agent_terminals`` the ids of
-    the terminals that the agent told of as its own.
+    (``cancelled``, ``cut_off``). ``history`` holds every update as it came, without the
+    content and raw values that a later one has replaced; ``agent_terminals`` the ids of the terminals that
+    the agent told of as its own.
     """
 
     tool_call_id: str

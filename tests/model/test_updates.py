@@ -133,6 +133,24 @@ def test_u5_tool_call_update() -> None:
     seen(play, "Run make", "✓ done · 1.0 s", '"code":')
 
 
+def test_u5_what_is_told_anew_is_kept_once() -> None:
+    play = Play()
+    play.update(
+        "tool_call", toolCallId="c1", title="Build", rawInput={"command": "make"}, content=[block("a")]
+    )
+    play.update("tool_call_update", toolCallId="c1", rawInput=None, content=[block("ab")], rawOutput=1, x=1)
+    told = {"toolCallId": "c1", "content": "no list", "rawOutput": 2, "status": "completed"}
+    play.update("tool_call_update", **told)
+    call = play.turn.tool_calls["c1"]
+    kind = {"sessionUpdate": "tool_call_update"}
+    assert call.history == [
+        {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Build", "rawInput": {"command": "make"}},
+        {**kind, "toolCallId": "c1", "rawInput": None, "content": [block("ab")], "x": 1},
+        {**kind, **told},
+    ]
+    assert (call.raw_input, call.text, call.raw_output) == ({"command": "make"}, "ab", 2)
+
+
 def test_u5_r03_an_update_of_an_unknown_call_makes_it() -> None:
     play = Play()
     play.update("tool_call_update", toolCallId="t9", status="completed")
