@@ -6,35 +6,25 @@ all of it; this is for notebooks, logs and exports.
 
 from __future__ import annotations
 
-import json
-import re
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from acp_jupyter.model.content import Block, TerminalRef, UnknownContent
+from acp_jupyter.model.content import Block, TerminalRef, UnknownContent, as_dict, as_text
 from acp_jupyter.model.diff import Diff
-from acp_jupyter.model.text import Text
+from acp_jupyter.model.secrets import is_secret_field, is_secret_name, spans, spellings
+from acp_jupyter.model.text import Text, json_text
 from acp_jupyter.model.transcript import from_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from acp_jupyter.model.content import ContentItem
+    from acp_jupyter.model.elicitation import Elicitation
     from acp_jupyter.model.tool_call import ToolCall
     from acp_jupyter.model.turn import Turn
 
 REDACTED = "[redacted]"
-_SHORTEST = 8  # a shorter value stands in too many places that are no secret
-_SHAPES = re.compile(
-    r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}"
-    r"|AIza[\w-]{30,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-    re.DOTALL,
-)
-_HEADER = re.compile(
-    r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\"?\s*[:=]\s*\"?)([^\r\n\"]+)"
-)
-_USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@")
-_NAMES = re.compile(r"(?i)key|token|secret|passw|credential|auth")
+_CONTEXT = 3  # lines, around the changes of a diff that is too large
 
 
 class Redactor:
@@ -45,11 +35,7 @@ class Redactor:
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        known = {value for value in values if len(value) >= _SHORTEST}
-        known |= {json.dumps(value)[1:-1] for value in known}  # as it stands within JSON text
-        # the longest first: one may be the beginning of another
-        ordered = sorted(known, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        self._known = spellings(values)
 
     @classmethod
     def of(cls, environment: dict[str, str], names: Iterable[str] = (), more: Iterable[str] = ()) -> Redactor:
@@ -61,122 +47,251 @@ class Redactor:
             more: Further secrets.
         """
         wanted = set(names)
-        values = [value for name, value in environment.items() if name in wanted or _NAMES.search(name)]
+        values = [value for name, value in environment.items() if name in wanted or is_secret_name(name)]
         return cls([*values, *more])
 
     def text(self, text: str) -> str:
         """Return ``text`` without secrets."""
-        if self._known is not None:
-            text = self._known.sub(REDACTED, text)
-        text = _SHAPES.sub(REDACTED, text)
-        text = _HEADER.sub(rf"\1\2{REDACTED}", text)
-        return _USER_INFO.sub(rf"\1{REDACTED}@", text)
+        return self.texts([text])[0]
 
-    def value(self, value: Any) -> Any:
-        """Return any JSON value without secrets, in keys and values at every depth."""
+    def texts(self, texts: Sequence[str]) -> list[str]:
+        """Return the pieces of one text without its secrets, also where one goes over a piece's end."""
+        found = spans("".join(texts), self._known)
+        return list(_without(texts, found)) if found else list(texts)
+
+    def value(self, value: Any, *, all_pairs: bool = False) -> Any:
+        """Return any JSON value without secrets, in keys and values at every depth.
+
+        Args:
+            value: It is left as it is.
+            all_pairs: Whether the value of every ``{name, value}`` in it is a secret, as with MCP servers.
+        """
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.text(str(k)): self.value(v) for k, v in cast("dict[Any, Any]", value).items()}
-        return [self.value(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
+            return self._object(cast("dict[Any, Any]", value), all_pairs=all_pairs)
+        if isinstance(value, list):
+            return [self.value(one, all_pairs=all_pairs) for one in cast("list[Any]", value)]
+        return value
+
+    def _object(self, value: dict[Any, Any], *, all_pairs: bool) -> dict[str, Any]:
+        name = value.get("name")
+        hidden = {
+            key for key, one in value.items() if isinstance(one, str) and is_secret_field(str(key)) and one
+        }
+        if isinstance(name, str) and isinstance(value.get("value"), str) and len(value) <= 3:  # noqa: PLR2004  # name, value, _meta
+            hidden |= {"value"} if all_pairs or is_secret_name(name) else set()
+        return {
+            self.text(str(key)): REDACTED
+            if key in hidden
+            else self.value(one, all_pairs=all_pairs or key == "mcpServers")
+            for key, one in value.items()
+        }
+
+
+def _without(texts: Sequence[str], found: list[tuple[int, int]]) -> Iterable[str]:
+    """Give each piece without what is in the spans, the mark where a span begins."""
+    begin, first = 0, 0
+    for text in texts:
+        end = begin + len(text)
+        parts: list[str] = []
+        at = begin
+        while first < len(found) and found[first][0] < end:
+            start, stop = found[first]
+            parts += [
+                text[at - begin : start - begin] if start > at else "",
+                REDACTED if start >= begin else "",
+            ]
+            at = min(stop, end)
+            if stop > end:  # the rest of it is in the next piece
+                break
+            first += 1
+        parts.append(text[at - begin :])
+        yield "".join(parts)
+        begin = end
 
 
 def kept(turn: Turn, redactor: Redactor, limit: int | None) -> Turn:
     """Return the turn as it may be kept: itself where nothing is to be taken out, else a copy.
+
+    The copy's ``kept`` says how much was taken out.
 
     Args:
         turn: The turn.
         redactor: Takes secrets out.
         limit: Characters that any one value may have, ``None`` for no bound; what is cut says so.
     """
-    document = to_json(turn)
-    whole = json.dumps(document, ensure_ascii=False)
-    if redactor.text(whole) == whole and (limit is None or len(whole) <= limit):
+    keeper = _Keeper(redactor, limit)
+    copy = keeper.turn(from_json(to_json(turn)))
+    if not (keeper.redacted or keeper.cut):
         return turn
-    return _Keeper(redactor, limit).turn(from_json(document))
+    copy.kept = {"redacted": keeper.redacted, "cut": keeper.cut}
+    return copy
 
 
 class _Keeper:
+    """Changes a turn of our own in place, and counts what it has changed."""
+
     def __init__(self, redactor: Redactor, limit: int | None) -> None:
         self._redactor = redactor
         self._limit = limit
+        self.redacted = 0
+        self.cut = 0
 
     def turn(self, turn: Turn) -> Turn:
-        """Change a turn of our own in place."""
-        for item in turn.items:
-            for name in item.__dataclass_fields__:
-                value = getattr(item, name)
-                where = "" if name == "raw" else "turn.text"
-                if isinstance(value, Text):
-                    setattr(item, name, Text(self._text(str(value), where)))
-                elif name not in {"type", "tool_call_id", "terminal_id", "plan_id", "role"}:
-                    setattr(item, name, self._value(value, "turn.items"))
+        """Go through everything that an agent, a person or our own errors can have put there.
+
+        Ids are left alone: they join the parts.
+        """
+        turn.items = [self._members(item, "turn.items", _ITEM_IDS) for item in turn.items]
         for call in turn.tool_calls:
             self._call(call)
         for key, terminal in turn.terminals.items():
-            terminal.command = self._redactor.text(terminal.command)
-            terminal.output = Text(self._text(str(terminal.output), f"turn.terminals[{key!r}].output"))
-        for permission in turn.permissions.values():
+            where = f"turn.terminals[{key!r}]"
+            terminal.command = self._text(terminal.command, f"{where}.command")
+            terminal.output = Text(self._text(str(terminal.output), f"{where}.output"))
+            terminal.cwd = self._value(terminal.cwd, where)
+        for key, permission in turn.permissions.items():
             permission.reason = self._value(permission.reason, "")
+            permission.options = tuple(
+                replace(one, name=self._text(one.name, "")) for one in permission.options
+            )
             if permission.asked is not None:
-                self._call(permission.asked)
-        turn.prompt = self._value(turn.prompt, "turn.prompt")
-        turn.title = self._value(turn.title, "")
+                self._call(permission.asked, f"turn.permissions[{key!r}].asked")
+        for key, elicitation in turn.elicitations.items():
+            self._elicitation(elicitation, f"turn.elicitations[{key!r}]")
         turn.plans = {
-            key: [
-                type(one)(self._text(one.content, "turn.plan"), one.priority, one.status) for one in entries
-            ]
-            for key, entries in turn.plans.items()
+            key: [self._members(one, "turn.plans") for one in entries] for key, entries in turn.plans.items()
         }
-        turn.notes = [type(note)(note.severity, self._text(note.text, "turn.notes")) for note in turn.notes]
-        if turn.error is not None:
-            error = turn.error
-            parts = (error.message, error.advice, error.stderr)
-            turn.error = type(error)(error.type, *(self._text(part, "turn.error") for part in parts))
+        turn.notes = [self._members(note, "turn.notes") for note in turn.notes]
+        turn.error = None if turn.error is None else self._members(turn.error, "turn.error")
+        turn.agent = self._members(turn.agent, "turn.agent")
+        for name in ("prompt", "title", "mode", "options", "commands", "cwd", "additional_directories"):
+            setattr(turn, name, self._value(getattr(turn, name), f"turn.{name}"))
         return turn
 
-    def _call(self, call: ToolCall) -> None:
-        where = f"turn.tool_calls[{call.tool_call_id!r}]"
-        call.title = self._redactor.text(call.title)
+    def _members(self, node: Any, where: str, ids: frozenset[str] = frozenset()) -> Any:
+        """A dataclass with every text in it gone through, but for ids."""
+        names = [field.name for field in fields(node) if field.name not in ids]
+        return replace(node, **{name: self._value(getattr(node, name), where) for name in names})
+
+    def _call(self, call: ToolCall, where: str | None = None) -> None:
+        where = where or f"turn.tool_calls[{call.tool_call_id!r}]"
+        call.title = self._text(call.title, f"{where}.title")
+        call.name = self._value(call.name, "")
         call.raw_input = self._raw(call.raw_input, f"{where}.raw_input")
         call.raw_output = self._raw(call.raw_output, f"{where}.raw_output")
         call.content = [self._content(item, f"{where}.content") for item in call.content]
-        call.locations = [one._replace(path=self._redactor.text(one.path)) for one in call.locations]
+        call.locations = [one._replace(path=self._text(one.path, where)) for one in call.locations]
+
+    def _elicitation(self, node: Elicitation, where: str) -> None:
+        for name in ("message", "schema", "url", "content", "faults", "reason"):
+            setattr(node, name, self._value(getattr(node, name), f"{where}.{name}"))
 
     def _raw(self, value: Any, where: str) -> Any:
-        value = self._redactor.value(value)
-        if self._limit is None or len(json.dumps(value, ensure_ascii=False)) <= self._limit:
+        """A raw value: whole, or the beginning of its JSON text."""
+        value = self._clean(value)
+        if self._limit is None or value is None or len(text := json_text(value)) <= self._limit:
             return value
-        return self._text(json.dumps(value, ensure_ascii=False), where)
+        return self._cut(text, where)
 
     def _content(self, item: ContentItem, where: str) -> ContentItem:
         if isinstance(item, Diff):
-            old = None if item.old_text is None else self._text(item.old_text, f"{where}, old_text")
-            return Diff(self._redactor.text(item.path), old, self._text(item.new_text, f"{where}, new_text"))
+            return self._diff(item, where)
         if isinstance(item, TerminalRef):
             return item
         if isinstance(item, Block):
-            return Block(self._value(item.block, where))
+            return Block(as_dict(self._value(item.block, where)))
         return UnknownContent(self._value(item.raw, where))
 
-    def _value(self, value: Any, where: str) -> Any:
-        """Any JSON value, with every text in it bounded."""
-        if isinstance(value, str):
-            return self._text(value, where)
-        if isinstance(value, dict):
-            return {
-                self._redactor.text(str(k)): self._value(v, where)
-                for k, v in cast("dict[Any, Any]", value).items()
-            }
-        return (
-            [self._value(one, where) for one in cast("list[Any]", value)]
-            if isinstance(value, list)
-            else value
+    def _diff(self, diff: Diff, where: str) -> Diff:
+        old = None if diff.old_text is None else self._clean(diff.old_text)
+        clean = Diff(self._text(diff.path, where), old, self._clean(diff.new_text))
+        if self._limit is None or max(len(clean.old_text or ""), len(clean.new_text)) <= self._limit:
+            return clean
+        if clean.old_text:
+            clean = _changes_only(clean, f"{where}[...].new_text")
+            self.cut += 1
+        return Diff(
+            clean.path,
+            None if clean.old_text is None else self._cut(clean.old_text, f"{where}[...].old_text"),
+            self._cut(clean.new_text, f"{where}[...].new_text"),
         )
 
+    def _value(self, value: Any, where: str) -> Any:
+        """Any value, with every text in it bounded, and bytes of media that are too large left out."""
+        if isinstance(value, Text):
+            return Text(self._text(str(value), "turn.text"))
+        return self._bounded(self._clean(value), where)
+
+    def _bounded(self, value: Any, where: str) -> Any:
+        if isinstance(value, str):
+            return self._cut(value, where)
+        if isinstance(value, list):
+            return [self._bounded(one, where) for one in cast("list[Any]", value)]
+        if not isinstance(value, dict):
+            return value
+        block = cast("dict[str, Any]", value)
+        note = self._too_large(block, where)
+        return note or {key: self._bounded(one, where) for key, one in block.items()}
+
+    def _too_large(self, block: dict[str, Any], where: str) -> dict[str, Any] | None:
+        """A text in place of a picture, sound or file whose bytes are more than is kept, else ``None``."""
+        kind = as_text(block.get("type"))
+        inner = as_dict(block.get("resource")) if kind == "resource" else block
+        data = as_text(inner.get("data")) or as_text(inner.get("blob"))
+        if kind not in {"image", "audio", "resource"} or data is None:
+            return None
+        if self._limit is None or len(data) <= self._limit:
+            return None
+        self.cut += 1
+        what = as_text(inner.get("mimeType")) or kind
+        size = f"{len(data) * 3 // 4:,} bytes"
+        return {"type": "text", "text": f"[{what}, {size}: not kept here; in Python: {where}]"}
+
     def _text(self, text: str, where: str) -> str:
-        text = self._redactor.text(text)
+        return self._cut(self._clean(text), where)
+
+    def _clean(self, value: Any) -> Any:
+        clean = self._redactor.value(value)
+        if clean != value:
+            self.redacted += 1
+        return clean
+
+    def _cut(self, text: str, where: str) -> str:
         if self._limit is None or len(text) <= self._limit:
             return text
-        more = len(text) - self._limit
-        return f"{text[: self._limit]}\n… {more:,} more characters are not kept here; in Python: {where}"
+        self.cut += 1
+        more = f"{len(text) - self._limit:,} more characters"
+        return f"{text[: self._limit]}\n… {more} are not kept here; in Python: {where}".rstrip(": ")
+
+
+_ITEM_IDS = frozenset(
+    {"type", "role", "message_id", "tool_call_id", "terminal_id", "plan_id", "key", "compaction_id"}
+)
+
+
+def _changes_only(diff: Diff, where: str) -> Diff:
+    """The lines around each change; a line stands where others are left out, on both sides."""
+    new = diff.new_text.split("\n")
+    olds: list[str] = []
+    news: list[str] = []
+    at = 0
+    for edit in diff.edits:
+        start = max(at, edit.at - _CONTEXT)
+        before = [*_left_out(start - at, where), *new[start : edit.at]]
+        end = edit.at + edit.add
+        after = min(end + _CONTEXT, _next_change(diff, edit.at), len(new))
+        olds += [*before, *edit.old, *new[end:after]]
+        news += [*before, *new[edit.at : after]]
+        at = after
+    rest = _left_out(len(new) - at, where)
+    return Diff(diff.path, "\n".join([*olds, *rest]), "\n".join([*news, *rest]))
+
+
+def _next_change(diff: Diff, at: int) -> int:
+    return next((edit.at for edit in diff.edits if edit.at > at), len(diff.new_text) + 1)
+
+
+def _left_out(count: int, where: str) -> list[str]:
+    return [f"… {count:,} unchanged lines are not kept here; in Python: {where}"] if count > 0 else []

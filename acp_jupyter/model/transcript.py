@@ -121,6 +121,7 @@ def head_json(turn: Turn) -> dict[str, Any]:
         "usage": asdict(turn.usage) if turn.usage else None,
         **({"cancel_requested": True} if turn.cancel_requested else {}),
         **({"replayed": True} if turn.replayed else {}),
+        **({"kept": turn.kept} if turn.kept else {}),
     }
 
 
@@ -234,6 +235,7 @@ def _turn(doc: dict[str, Any]) -> Turn:
         usage=_make(Usage, doc["usage"]) if doc["usage"] else None,
         cancel_requested=bool(doc.get("cancel_requested")),
         replayed=bool(doc.get("replayed")),
+        kept=as_dict(doc.get("kept")) or None,
         items=[_item(item) for item in doc["items"]],
         tool_calls=ToolCalls(_tool_call(call) for call in doc["tool_calls"].values()),
         terminals={key: _terminal(terminal) for key, terminal in doc["terminals"].items()},

@@ -184,7 +184,8 @@ class Turn:
 
     ``phase`` is ``starting``, ``running``, ``done``, ``cancelled`` or ``failed``; `state` adds ``waiting``.
     Times are Unix seconds. ``replayed`` says that the agent told it from its memory, when it loaded the
-    session.
+    session. ``kept`` is set in a copy that is not whole: how many places had secrets (``redacted``), how many
+    values were too large (``cut``).
     """
 
     turn_id: str
@@ -208,6 +209,7 @@ class Turn:
     commands: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     usage: Usage | None = None
     replayed: bool = False
+    kept: dict[str, int] | None = None
     items: list[Item] = field(default_factory=list[Item])
     tool_calls: ToolCalls = field(default_factory=ToolCalls)
     terminals: dict[str, Terminal] = field(default_factory=dict[str, Terminal])

@@ -7,7 +7,7 @@ import pytest
 
 from acp_jupyter.model import events
 from acp_jupyter.model.redact import REDACTED, Redactor, kept
-from acp_jupyter.model.transcript import to_json
+from acp_jupyter.model.transcript import from_json, to_json
 from acp_jupyter.model.turn import TurnError
 from acp_jupyter.views.bundle import saved_bundle
 
@@ -48,6 +48,13 @@ def planted(secret: str) -> Play:
     play.update("notice", severity="info", title=secret, description=secret)
     play.update("session_info_update", title=secret)
     play.update("surprise", value=secret)
+    play.update("available_commands_update", availableCommands=[{"name": "go", "description": secret}])
+    form = {"type": "object", "properties": {"a": {"type": "string", "title": secret}}}
+    play.apply(
+        events.ElicitationAsked(
+            "e1", {"mode": "form", "message": secret, "requestedSchema": form}, outside=False
+        )
+    )
     play.apply(events.Noted(f"note {secret}", "warning"))
     play.apply(events.TurnFailed(TurnError("X", f"message {secret}", f"advice {secret}", f"stderr {secret}")))
     return play
@@ -86,6 +93,15 @@ def test_a_turn_without_secrets_is_kept_as_it_is() -> None:
         ("git clone https://me:pass@x.test/r", f"git clone https://{REDACTED}@x.test/r"),
         ("set-cookie: a=b; c", f"set-cookie: {REDACTED}"),
         ("https://x.test:80/a@b", "https://x.test:80/a@b"),
+        ("https://a-long-token@x.test/r", f"https://{REDACTED}@x.test/r"),
+        ("ssh://git@x.test/r", "ssh://git@x.test/r"),
+        (
+            json.dumps(json.dumps({"Authorization": "Bearer abc"})),
+            json.dumps(json.dumps({"Authorization": REDACTED})),
+        ),
+        ("a cookie: with chocolate", "a cookie: with chocolate"),
+        ("risk-management-and-what-comes-of-it", "risk-management-and-what-comes-of-it"),
+        ("first\\nsk-" + "x1" * 12, f"first\\n{REDACTED}"),
         ("nothing here", "nothing here"),
     ],
 )
@@ -99,11 +115,12 @@ def test_which_variables_are_secret() -> None:
         "HOME": "/home/somebody",
         "PIN": "12345678",
         "X_TOKEN": "short",
+        "GIT_AUTHOR_NAME": "Some Body",
     }
     redactor = Redactor.of(environment, names=["PIN"])
     assert (
-        redactor.text("a-long-value /home/somebody 12345678 short")
-        == f"{REDACTED} /home/somebody {REDACTED} short"
+        redactor.text("a-long-value /home/somebody 12345678 short Some Body")
+        == f"{REDACTED} /home/somebody {REDACTED} short Some Body"
     )
 
 
@@ -125,3 +142,96 @@ def test_what_is_large_is_cut_in_its_place_and_whole_in_python() -> None:
     )
     assert len(turn.tool_calls["c1"].raw_output) == 5_000
     assert len(turn.text) > 90_000
+
+
+@pytest.mark.parametrize(
+    ("value", "redacted"),
+    [
+        ({"headers": {"Authorization": "Bearer x"}}, {"headers": {"Authorization": REDACTED}}),
+        ({"password": "short", "n": 1}, {"password": REDACTED, "n": 1}),
+        ([{"name": "X_API_KEY", "value": "short"}], [{"name": "X_API_KEY", "value": REDACTED}]),
+        ([{"name": "PAGER", "value": "cat"}], [{"name": "PAGER", "value": "cat"}]),
+        (
+            {"mcpServers": [{"name": "m", "env": [{"name": "A", "value": "b"}], "headers": []}]},
+            {"mcpServers": [{"name": "m", "env": [{"name": "A", "value": REDACTED}], "headers": []}]},
+        ),
+    ],
+)
+def test_what_goes_under_a_secret_name_is_one_whatever_it_looks_like(value: Any, redacted: Any) -> None:
+    assert Redactor().value(value) == redacted
+
+
+@pytest.mark.parametrize("secret", ['quoted"and\\more', "two\nlines of it", "caf\u00e9-\u2603-word"])
+def test_a_secret_that_json_spells_otherwise_is_found_where_it_is_the_only_one(secret: str) -> None:
+    play = Play()
+    play.update("tool_call", toolCallId="c1", title="T", rawInput={"deep": [f"x{secret}x"]})
+    text = json.dumps(to_json(kept(play.turn, Redactor([secret]), None)), ensure_ascii=False)
+    for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret)[1:-1])[1:-1]):
+        assert form not in text
+    assert REDACTED in text
+
+
+def test_a_key_that_only_the_deleted_lines_have_is_found() -> None:
+    play = Play()
+    diff = {"type": "diff", "path": f"{CWD}/key.pem", "oldText": f"a\n{KEY}\nb\n", "newText": "a\nb\n"}
+    play.update("tool_call", toolCallId="c1", title="T", content=[diff])
+    assert "MIIabc" not in json.dumps(to_json(kept(play.turn, Redactor(), None)))
+
+
+@pytest.mark.parametrize(
+    "pieces", [["s3", "cr3t-", "value and"], ["my s3cr3t-v", "", "alue", " s3cr3t-value"]]
+)
+def test_a_secret_that_goes_over_the_ends_of_pieces_is_taken_out_of_each(pieces: list[str]) -> None:
+    clean = Redactor(["s3cr3t-value"]).texts(pieces)
+    assert len(clean) == len(pieces)
+    assert "".join(clean) == "".join(pieces).replace("s3cr3t-value", REDACTED)
+    assert not any(piece in " ".join(clean) for piece in ("s3", "cr3t", "alue"))
+
+
+def test_the_document_says_that_it_is_not_whole_and_remembers_it() -> None:
+    play = Play(prompt="Use s3cr3t-value")
+    assert "kept" not in to_json(play.turn)
+    big(play)
+    copy = kept(play.turn, Redactor(["s3cr3t-value"]), 1_000)
+    assert copy.kept == {"redacted": 1, "cut": 3}
+    assert from_json(to_json(copy)) == copy
+    assert play.turn.kept is None
+
+
+def test_a_large_picture_gives_way_to_a_line_and_a_small_one_stays() -> None:
+    play = Play()
+    pictures = [{"type": "image", "mimeType": "image/png", "data": "A" * size} for size in (100, 4_000)]
+    for picture in pictures:
+        play.update("agent_message_chunk", content=picture)
+    content = [{"type": "content", "content": pictures[1]}]
+    play.update("tool_call", toolCallId="c1", title="T", content=content)
+    document = to_json(kept(play.turn, Redactor(), 1_000))
+    small, large, _call = document["items"]
+    assert small["block"] == pictures[0]
+    assert large["block"]["text"] == "[image/png, 3,000 bytes: not kept here; in Python: turn.items]"
+    assert "turn.tool_calls['c1'].content" in document["tool_calls"]["c1"]["content"][0]["block"]["text"]
+    assert "AAAA" * 100 not in saved_bundle(kept(play.turn, Redactor(), 1_000))["text/html"]
+
+
+def test_of_a_large_diff_the_changes_are_kept_wherever_they_are() -> None:
+    play = Play()
+    old = [f"line {n}" for n in range(10_000)]
+    new = [*old[:7_000], "CHANGED", *old[7_001:]]
+    diff = {"type": "diff", "path": f"{CWD}/a", "oldText": "\n".join(old), "newText": "\n".join(new)}
+    play.update("tool_call", toolCallId="c1", title="T", content=[diff])
+    (shown,) = kept(play.turn, Redactor(), 1_000).tool_calls["c1"].diffs
+    assert shown.totals == (1, 1)
+    assert shown.old_text == shown.new_text.replace("CHANGED", "line 7000")
+    assert "line 6997\nline 6998\nline 6999\nCHANGED\nline 7001" in shown.new_text
+    assert "… 6,997 unchanged lines are not kept here" in shown.new_text
+    assert "… 2,996 unchanged lines are not kept here" in shown.new_text
+    assert len(shown.new_text) < 500
+
+
+def test_a_diff_whose_changes_are_themselves_too_large_is_cut() -> None:
+    play = Play()
+    diff = {"type": "diff", "path": f"{CWD}/a", "oldText": "a\n" * 5_000, "newText": "b\n" * 5_000}
+    play.update("tool_call", toolCallId="c1", title="T", content=[diff])
+    (shown,) = kept(play.turn, Redactor(), 1_000).tool_calls["c1"].diffs
+    assert "9,000 more characters are not kept here" in shown.new_text
+    assert len(str(shown.old_text)) < 1_300
