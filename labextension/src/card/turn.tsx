@@ -25,7 +25,8 @@ export function TurnView(): JSX.Element {
     [...(root.current?.querySelectorAll<HTMLElement>('.acp-permission') ?? [])].find(one => one.dataset.key === key);
   const focus = (key: string): void => {
     const block = requestOf(key);
-    block?.scrollIntoView({ block: 'center', behavior: 'smooth' });
+    block?.scrollIntoView({ block: 'center' });
+    body.onScroll(); // noted now, not at the event: the output may be written anew before that
     block?.focus({ preventScroll: true });
   };
   const body = useScroll('body', live && !hasEnded(turn));
