@@ -153,6 +153,8 @@ class Card:
             key, option_id = message.get("key"), message.get("option_id")
             if isinstance(key, str) and isinstance(option_id, str):
                 self._session.decide(key, option_id)
+        elif kind == "elicit":
+            self._session.elicit(message.get("key"), message.get("action"), message.get("content"))
         elif kind == "cancel":
             self._run.cancel()
         elif kind == "cleared":
@@ -182,10 +184,11 @@ class Card:
     def _weigh(self, node: tuple[Any, ...]) -> None:
         """Note whether the output is to be written anew for this."""
         where, key = node if len(node) == 2 else ("", "")  # noqa: PLR2004  # kind and key
-        if where == "permissions":
+        if where in {"permissions", "elicitations"}:
             self._due = True
             # a person is to see at once what is asked
-            self._urgent = self._urgent or self._turn.permissions[key].state == "open"
+            asked = self._turn.permissions if where == "permissions" else self._turn.elicitations
+            self._urgent = self._urgent or asked[key].state == "open"
         elif self._widget is None or (where == "tool_calls" and self._turn.tool_calls[str(key)].finished):
             self._due = True
 

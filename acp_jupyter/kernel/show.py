@@ -2,7 +2,7 @@
 
 Who answers a permission request that no policy answers: a person at the card; where no card works, a person
 at ``input()``; where there is no input, nobody: the request is rejected, and the card says what would have
-allowed it.
+allowed it. A form or an address is asked for by ``input()``, else declined.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from IPython.display import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
 )
 
-from acp_jupyter.kernel.ask import ask
+from acp_jupyter.kernel.ask import ask, elicit
 from acp_jupyter.kernel.card import Card
 from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.interrupts import Interrupts
@@ -129,12 +129,20 @@ def _tick(view: _View, run: TurnRun) -> None:
     view.flush()
     if run.turn.pending and view.unattended:
         _ask_by_text(run)
+    if run.turn.pending_elicitations:
+        _elicit_by_text(run)
 
 
 def _ask_by_text(run: TurnRun) -> None:
     for pending in run.session.pending:
         if not ask(run, pending):
             run.session.reject_unasked(pending.key)
+
+
+def _elicit_by_text(run: TurnRun) -> None:
+    for pending in run.session.pending_elicitations:
+        if not elicit(run, pending):
+            run.session.decline_unasked(pending.key)
 
 
 def _in_a_cell() -> bool:

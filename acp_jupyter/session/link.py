@@ -26,6 +26,7 @@ def capabilities(spec: AgentSpec) -> dict[str, Any]:
         "terminal": spec.client_terminal,
         "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},
         "auth": {"terminal": True},
+        "elicitation": {"form": {}, "url": {}},
         "_meta": {"terminal_output": True, "terminal_output_delta": True},  # see model.terminals
     }
 

@@ -17,6 +17,7 @@ from acp_jupyter.model.tool_call import ToolCalls
 from acp_jupyter.model.turn import AgentInfo, Turn
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.conversation import Conversation
+from acp_jupyter.session.elicitation import PendingElicitation
 from acp_jupyter.session.permissions import PendingPermission
 from acp_jupyter.session.policy import check_policy
 from acp_jupyter.session.roots import Roots
@@ -157,6 +158,12 @@ class Session:
         ]
 
     @property
+    def pending_elicitations(self) -> list[PendingElicitation]:
+        """The forms and addresses that wait for an answer, also those outside of any turn."""
+        broker = self._conversation.elicitations
+        return [PendingElicitation(node, broker, self.loop) for _turn, node in broker.open_ones()]
+
+    @property
     def pid(self) -> int | None:
         """The agent's process id, while it runs."""
         process = self._conversation.agent.process
@@ -271,6 +278,22 @@ class Session:
         def on_loop() -> None:
             with contextlib.suppress(errors.PermissionClosed):
                 self._conversation.broker.reject_unasked(key)
+
+        self.loop.call(on_loop)
+
+    def elicit(self, key: Any, action: Any, content: Any) -> None:
+        """Answer a form or an address for the person at the card.
+
+        Safe from any thread; what is late or malformed is ignored, values that do not fit leave it open.
+        """
+        self.loop.call(self._conversation.elicitations.answer, key, action, content)
+
+    def decline_unasked(self, key: str) -> None:
+        """Decline a form or an address because nobody can be asked; safe from any thread."""
+
+        def on_loop() -> None:
+            with contextlib.suppress(errors.ElicitationClosed):
+                self._conversation.elicitations.decline_unasked(key)
 
         self.loop.call(on_loop)
 
@@ -446,11 +469,22 @@ class Session:
     def login(self, method_id: str) -> None:
         """Log in by one of the agent's own methods; it may open a browser, and takes as long as that takes.
 
+        What the agent asks for meanwhile waits in `pending_elicitations` where the caller is `attended`;
+        otherwise it is declined.
+
         Raises:
             UsageError: No such method, or one that runs in a terminal.
             RequestFailed: It refuses.
         """
-        self._on_loop(self._conversation.agent.login(method_id))
+        elicitations = self._conversation.elicitations
+        if all(session is not self for session, _turn_ids in _ATTENDING.get()):
+            self._on_loop(self._conversation.agent.login(method_id))
+            return
+        try:
+            with elicitations.attending():
+                self._on_loop(self._conversation.agent.login(method_id))
+        finally:
+            self.loop.call(elicitations.close_outside)
 
     def logout(self) -> None:
         """Log out.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from acp_jupyter.model import events
+from acp_jupyter.model.redact import Redactor, kept
 from acp_jupyter.model.state import SessionState
 from acp_jupyter.model.transcript import from_json, node_json, to_json
 from acp_jupyter.views.bundle import saved_bundle
@@ -163,6 +164,18 @@ def test_e2_a_secret_is_neither_saved_nor_shown() -> None:
     assert play.turn.elicitations["q1"].content == {"region": "eu", "api_key": "planted-value"}
     assert to_json(play.turn)["elicitations"]["q1"]["content"] == {"region": "eu", "api_key": "[not saved]"}
     seen(play, "[not saved]")
+
+
+def test_e2_what_is_kept_of_it_is_without_known_secrets() -> None:
+    play = asked(
+        {**FORM, "message": "Use planted-secret.", "requestedSchema": {"title": "or planted-secret"}}
+    )
+    closed(play, "accepted", "you", {"name": "my planted-secret"})
+    play.apply(events.ElicitationAsked("q2", {**URL, "url": "https://ada:planted@example.org/"}))
+    saved = json.dumps(to_json(kept(play.turn, Redactor(["planted-secret"]), None)))
+    assert "planted" not in saved
+    assert "my [redacted]" in saved
+    assert play.turn.elicitations["q1"].message == "Use planted-secret."
 
 
 def test_e1_a_form_is_shown_with_who_asks_what_it_asks_and_what_it_waits_for() -> None:

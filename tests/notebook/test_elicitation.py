@@ -1,0 +1,184 @@
+"""Forms and addresses in a real kernel: asked for by text, or answered by a card's message."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .front_end import FrontEnd, heard_by
+from .kernels import kernel_python, running_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.notebook
+
+MIME = "application/vnd.acp-jupyter.turn.v1+json"
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Your name", "minLength": 2},
+        "count": {"type": "integer", "minimum": 1, "default": 3},
+        "region": {
+            "type": "string",
+            "oneOf": [{"const": "eu", "title": "Europe"}, {"const": "us", "title": "America"}],
+        },
+        "sure": {"type": "boolean", "default": True},
+        "api_key": {"type": "string", "format": "password"},
+    },
+    "required": ["name"],
+}
+FORM = {"mode": "form", "message": "Fill it in.", "requestedSchema": SCHEMA}
+SHORT = {"mode": "form", "message": "Short.", "requestedSchema": {"properties": {"n": {"type": "integer"}}}}
+URL = {"mode": "url", "message": "Log in.", "url": "https://xn--80ak6aa92e.com/login", "elicitationId": "e-7"}
+
+
+def elicit(params: dict[str, Any]) -> dict[str, Any]:
+    return {"request": "elicitation/create", "params": params, "save": "answer"}
+
+
+class Typist(FrontEnd):
+    """A person who types."""
+
+    def type(self, *answers: str) -> list[dict[str, Any]]:
+        """Answer questions by ``input()``, one after the other; return them."""
+        questions: list[dict[str, Any]] = []
+        for answer in answers:
+            questions.append(self.question())
+            self.client.input(answer)
+        return questions
+
+    def question(self) -> dict[str, Any]:
+        """Wait for a question by ``input()``."""
+        return self.client.get_stdin_msg(timeout=30)["content"]
+
+    def sent(self, folder: Path) -> Any:
+        """What the agent was answered."""
+        return [m["result"] for m in heard_by("asker", folder) if "action" in m.get("result", {})]
+
+
+@pytest.fixture
+def typist(tmp_path: Path) -> Iterator[Typist]:
+    with running_kernel(kernel_python(), tmp_path) as kernel:
+        front_end = Typist(kernel)
+        front_end.run("%load_ext acp_jupyter\n%acp ask text")
+        yield front_end
+
+
+def begin(typist: Typist, folder: Path, *requests: dict[str, Any]) -> str:
+    typist.add_agent("asker", [*map(elicit, requests), {"text": "Thanks."}], folder)
+    return typist.execute("%%acp asker -o turn\nAsk me.")
+
+
+def test_e1_and_e2_a_form_is_filled_in_by_text_reviewed_and_sent(typist: Typist, tmp_path: Path) -> None:
+    cell = begin(typist, tmp_path, FORM)
+    asked = typist.type("A", "Ada", "zero", "0", "", "America", "", "planted-key", "y")
+    assert typist.status(cell) == "ok"
+    assert [one["prompt"] for one in asked] == [
+        "Your name: ",
+        "Your name: ",
+        "count [3, - for none]: ",
+        "count [3, - for none]: ",
+        "count [3, - for none]: ",
+        "region: ",
+        "sure [yes, - for none]: ",
+        "api_key: ",
+        "Send these values? y, e to edit, d to decline, c to cancel: ",
+    ]
+    assert [one["password"] for one in asked] == [False] * 7 + [True, False]
+    values = {"name": "Ada", "count": 3, "region": "us", "sure": True, "api_key": "planted-key"}
+    assert typist.sent(tmp_path) == [{"action": "accept", "content": values}]
+    printed = typist.printed(cell)
+    for words in (
+        "asks for values",
+        "Fill it in.",
+        "Your name [name] (length at least 2, required)",
+        "Its length is at least 2.",
+        "It is a whole number.",
+        "It is at least 1.",
+        "1. Europe [eu]",
+        "Your name: Ada",
+        "api_key: (hidden)",
+    ):
+        assert words in printed
+    (bundle,) = typist.outputs(cell)
+    (node,) = bundle[MIME]["elicitations"].values()
+    assert (node["state"], node["decided_by"]) == ("accepted", "you")
+    assert node["content"] == {**values, "api_key": "[not saved]"}
+    assert "planted-key" not in json.dumps(bundle) + printed
+
+
+def test_e1_values_can_be_edited_cleared_and_left_out_before_they_are_sent(
+    typist: Typist, tmp_path: Path
+) -> None:
+    cell = begin(typist, tmp_path, FORM)
+    first = ["Ada", "5", "2", "n", "key", "maybe", "e"]
+    again = ["Bob", "-", "", "", "", "y"]
+    asked = typist.type(*first, *again)
+    assert typist.status(cell) == "ok"
+    assert asked[7]["prompt"] == "Your name [Ada]: "
+    assert asked[11]["prompt"] == "api_key [(hidden), - for none]: "
+    values = {"name": "Bob", "region": "us", "sure": False, "api_key": "key"}
+    assert typist.sent(tmp_path) == [{"action": "accept", "content": values}]
+    assert "'maybe' is none of the answers." in typist.printed(cell)
+
+
+@pytest.mark.parametrize(("typed", "action"), [("d", "decline"), ("n", "decline"), ("c", "cancel")])
+def test_e1_and_e6_there_is_a_way_to_decline_and_to_cancel(
+    typist: Typist, tmp_path: Path, typed: str, action: str
+) -> None:
+    cell = begin(typist, tmp_path, SHORT, URL)
+    typist.type("7", typed, typed)
+    assert typist.status(cell) == "ok"
+    assert typist.sent(tmp_path) == [{"action": action}] * 2
+    assert "Open it in your browser" not in typist.printed(cell)
+
+
+def test_e4_and_e5_an_address_is_shown_whole_warned_of_and_opened_by_the_person_alone(
+    typist: Typist, tmp_path: Path
+) -> None:
+    cell = begin(typist, tmp_path, URL)
+    question = typist.question()
+    assert question["prompt"] == "Open this address? y, d to decline, c to cancel: "
+    typist.see(lambda: "warning: Punycode" in typist.printed(cell))
+    before = typist.printed(cell)
+    assert "address: https:// «xn--80ak6aa92e.com» /login" in before
+    assert URL["url"] not in before, "nothing to click on before there is consent"
+    typist.client.input("y")
+    assert typist.status(cell) == "ok"
+    assert f"Open it in your browser:\n{URL['url']}\n" in typist.printed(cell)
+    assert typist.sent(tmp_path) == [{"action": "accept"}]
+
+
+def test_e9_an_interrupt_answers_cancel(typist: Typist, tmp_path: Path) -> None:
+    cell = begin(typist, tmp_path, FORM)
+    typist.question()
+    typist.manager.interrupt_kernel()
+    assert typist.status(cell) == "error"
+    typist.see(lambda: typist.sent(tmp_path) == [{"action": "cancel"}])
+    turn = "__import__('acp_jupyter').get_session().turn"
+    ends = f"[[e.state, e.decided_by] for e in {turn}.elicitations.values()]"
+    assert typist.value(ends) == [["cancelled", "turn"]]
+
+
+def test_e9_a_question_ends_with_its_agent(typist: Typist, tmp_path: Path) -> None:
+    script = [{**elicit(FORM), "wait": False}, {"until_file": str(tmp_path / "go")}, {"exit": 3}]
+    typist.add_agent("asker", script, tmp_path)
+    cell = typist.execute("%%acp asker\nAsk me.")
+    typist.question()
+    (tmp_path / "go").touch()
+    assert typist.status(cell) == "error"
+    assert "The question was settled meanwhile." in typist.printed(cell)
+    assert "AgentExited" in typist.error(cell)
+
+
+def test_e6_where_a_cell_takes_no_input_it_is_declined(typist: Typist, tmp_path: Path) -> None:
+    typist.add_agent("asker", [elicit(FORM), elicit(URL)], tmp_path)
+    cell = typist.client.execute("%%acp asker --approve allow-once-all -o turn\nAsk me.", allow_stdin=False)
+    assert typist.status(cell) == "ok"
+    assert typist.sent(tmp_path) == [{"action": "decline"}] * 2
+    assert typist.value("[e.decided_by for e in turn.elicitations.values()]") == ["nobody"] * 2
+    assert typist.value("[n.severity for n in turn.notes]") == ["warning"] * 2
