@@ -44,7 +44,7 @@ await writeFile(`${STATIC}/renderer.js.LICENSES.txt`, await licences(bundled));
 await one('src/loader.ts', `${STATIC}/loader.js`);
 const shared = { external: ['@lumino/*', '@jupyterlab/*'] };
 const plugin = await one('src/plugin.ts', 'lib/plugin.js', shared);
-await one('src/notebooks.ts', 'lib/notebooks.js', shared);
+await one('src/extension.ts', 'lib/extension.js', shared);
 
 execFileSync('jupyter-builder', ['build', '.'], { stdio: 'inherit' });
 // The builder's own list of licences is empty: it sees one file, with everything in it. It empties the folder, so after it.

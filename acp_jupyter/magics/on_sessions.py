@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import (
@@ -11,7 +13,9 @@ from IPython.display import (
 
 from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.kernel.terminal import type_into_terminal
 from acp_jupyter.model.content import as_dict
+from acp_jupyter.model.secrets import is_secret_name
 from acp_jupyter.session.choices import offered
 
 if TYPE_CHECKING:
@@ -190,12 +194,20 @@ def _login(options: argparse.Namespace) -> str:
 
 def _in_a_terminal(session: Session, method: dict[str, Any]) -> str:
     """The agent's own command with what the log-in adds: never a command of its descriptor's."""
-    env = as_dict(method.get("env"))
-    words = [*(f"{name}={value}" for name, value in env.items()), session.spec.command, *session.spec.args]
-    line = shlex.join([*(["env"] if env else []), *words, *map(str, method.get("args") or [])])
-    return (
-        f"Run this in a terminal (in JupyterLab: File, New, Terminal), then: %acp login --done\n\n    {line}"
-    )
+    spec = session.spec
+    # what says where it keeps its log-in, but no key: this line is shown
+    own = {name: value for name, value in spec.env.items() if "$" not in value and not is_secret_name(name)}
+    env = [f"{name}={value}" for name, value in {**own, **as_dict(method.get("env"))}.items()]
+    program = str(Path(shutil.which(spec.command) or spec.command).absolute())  # a terminal has its own PATH
+    command = [program, *spec.args, *map(str, method.get("args") or [])]
+    line = shlex.join([*(["env", *env] if env else []), *command])
+    where = "Run this in a terminal"
+    if type_into_terminal(line):
+        where = (
+            "This log-in runs in a terminal. JupyterLab opens one now, with the line below typed in: press "
+            "Enter there. If none opens, run it in a terminal of your own"
+        )
+    return f"{where}:\n\n    {line}\n\nThen: %acp login --done"
 
 
 def _logout(_options: argparse.Namespace) -> str:

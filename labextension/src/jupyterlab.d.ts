@@ -19,8 +19,31 @@ declare module '@jupyterlab/notebook' {
     get(index: number): { readonly outputs?: Outputs };
   }
 
+  export interface Signal<Args> {
+    connect(slot: (sender: unknown, args: Args) => void): void;
+  }
+
+  export interface CommOpen {
+    readonly content: { readonly data: Record<string, unknown> };
+    readonly parent_header: object;
+  }
+
+  export interface Kernel {
+    readonly clientId: string;
+    registerCommTarget(name: string, callback: (comm: { close(): unknown }, message: CommOpen) => void): void;
+  }
+
+  export interface NotebookPanel {
+    readonly content: { readonly model: { readonly cells: Cells } | null };
+    readonly sessionContext: {
+      readonly session: { readonly kernel: Kernel | null } | null;
+      readonly kernelChanged: Signal<{ readonly newValue: Kernel | null }>;
+    };
+  }
+
   export interface INotebookTracker {
-    forEach(visit: (panel: { readonly content: { readonly model: { readonly cells: Cells } | null } }) => void): void;
+    readonly widgetAdded: Signal<NotebookPanel>;
+    forEach(visit: (panel: NotebookPanel) => void): void;
   }
 
   /** The token by which a plugin gets the tracker. */

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from acp_jupyter.testing import script_command
 
 from .front_end import FrontEnd, heard_by
 from .kernels import kernel_python, running_kernel
@@ -504,3 +507,21 @@ def test_sigint_to_the_kernel_does_not_reach_the_agent(notebook: FrontEnd, home:
     notebook.manager.signal_kernel(signal.SIGINT)
     notebook.status(notebook.execute("%%acp talker -o turn\nTalk."))
     assert notebook.value("int(turn.text)") == pid
+
+
+def test_au3_a_log_in_in_a_terminal_asks_the_page_for_one(notebook: FrontEnd, home: Path) -> None:
+    method = {"id": "tui", "name": "Log in", "type": "terminal", "args": ["--login"], "env": {"STAGE": "a b"}}
+    script_command({"initialize": {"authMethods": [method]}, "turns": []}, home / "script.json")
+    fake = f"{sys.executable} -m acp_jupyter.testing.fake_agent {home / 'script.json'}"
+    notebook.run(f"%acp add scripted -- {fake}\n%acp use scripted")
+    told = notebook.run("%acp login")
+    line = f"env 'STAGE=a b' {fake} --login"
+    assert "press Enter there" in told
+    assert line in told
+    (opened,) = [one["content"] for one in notebook.heard if one["msg_type"] == "comm_open"]
+    assert (opened["target_name"], opened["data"]) == ("acp_jupyter.terminal", {"line": line})
+
+    cell = notebook.client.execute("%acp login", allow_stdin=False)  # nobody is there to press Enter
+    assert notebook.status(cell) == "ok"
+    assert notebook.printed(cell).startswith("Run this in a terminal")
+    assert [one["msg_type"] for one in notebook.heard].count("comm_open") == 1
