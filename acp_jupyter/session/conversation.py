@@ -90,7 +90,14 @@ class Conversation:
             on_opened=on_opened,
         )
         roots = self.agent.the_roots
-        self.broker = PermissionBroker(self.state, self._apply, roots, attended)
+        self.broker = PermissionBroker(
+            self.state,
+            self._apply,
+            roots,
+            attended,
+            answer_s=lambda: settings().answer_timeout_s,
+            cancel=self.cancel,
+        )
         self.elicitations = ElicitationBroker(self.state, self._apply, attended)
         gate = Gate(lambda: self.state.turn, self.broker.consent, rules=_rules, on_unasked=self._done_unasked)
         self._terminals = Terminals(
@@ -182,7 +189,11 @@ class Conversation:
         )
 
     async def _converse(self, turn: Turn, choices: Choices) -> None:
-        link = await self.agent.opened()
+        telling = asyncio.ensure_future(self._tell_of_a_slow_start())
+        try:
+            link = await self.agent.opened()
+        finally:
+            telling.cancel()
         turn.agent = self.agent.info
         await self.agent.choose(choices)
         self._apply(events.PromptSent())
@@ -279,6 +290,16 @@ class Conversation:
         if turn is self.state.turn and not turn.ended:
             text = "The agent has not confirmed the cancel. `%acp restart` ends its process."
             self._apply(events.Noted(text, "warning"))
+
+    async def _tell_of_a_slow_start(self) -> None:
+        """Tell after 10, 20, 40... seconds what the agent, or its launcher, has said last."""
+        begun, wait_s = time.monotonic(), self._limits.slow_s
+        while True:
+            await asyncio.sleep(wait_s)
+            wait_s = time.monotonic() - begun
+            last = self.agent.stderr.rstrip().rpartition("\n")[2].strip()
+            words = f" Its last words: {last}" if last else ""
+            self._apply(events.Noted(f"The agent is still starting after {wait_s:.1f} s.{words}", "info"))
 
     def _fail(self, turn: Turn, error: Exception) -> None:
         gone = isinstance(error, errors.AgentExited | errors.ConnectionClosed)

@@ -39,19 +39,26 @@ class PermissionBroker:
         apply: Applies an event to it.
         roots: The session's directories now.
         attended: Whether somebody can be asked now about what a turn wants.
+        answer_s: How long a person has for an answer, in seconds; ``None`` is for ever.
+        cancel: Cancels a turn.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # one place makes it
         self,
         state: SessionState,
         apply: Callable[[events.Event], None],
         roots: Callable[[], Roots],
         attended: Callable[[Turn], bool],
+        *,
+        answer_s: Callable[[], float | None],
+        cancel: Callable[[Turn], None],
     ) -> None:
         self._state = state
         self._apply = apply
         self._roots = roots
         self._attended = attended
+        self._answer_s = answer_s
+        self._cancel = cancel
         self._keys = itertools.count(1)
         self._client_keys = itertools.count(1)
         self._for_persons: set[str] = set()
@@ -105,6 +112,19 @@ class PermissionBroker:
             self._select(key, decision.option_id, "policy", decision.reason)
         elif not self._attended(turn):
             self.reject_unasked(key)
+        elif (seconds := self._answer_s()) is not None:
+            asyncio.get_running_loop().call_later(seconds, self._expire, key, seconds)
+
+    def _expire(self, key: str, seconds: float) -> None:
+        """Say no where no answer came in time; where only ``cancelled`` says no, the turn is cancelled."""
+        found = self._state.find_permission(key)
+        if found is None or found[1].state != "open":
+            return
+        turn, permission = found
+        no = policies.rejection(permission)
+        self._select(key, no, "time_limit", f"no answer within {seconds:g} s")
+        if no is None:
+            self._cancel(turn)
 
     def _decision(self, policy: str, turn: Turn, permission: Permission) -> policies.Decision | None:
         """What a policy says to a request; a policy is given to a turn, so it allows no other turn's call."""

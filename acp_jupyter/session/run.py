@@ -23,10 +23,13 @@ class Limits(NamedTuple):
         start_s: For each answer while the agent starts; generous, a launcher such as npx may fetch it first.
         cancel_grace_s: For the agent to confirm a cancel: then the next prompt gives up, and a turn that took
             too long is ended with its process.
+        slow_s: How long a start may take before it is told of, with the agent's last words; again after
+            twice as long, and so on.
     """
 
     start_s: float = 120.0
     cancel_grace_s: float = 10.0
+    slow_s: float = 10.0
 
 
 class Frame(NamedTuple):

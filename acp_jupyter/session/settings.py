@@ -41,9 +41,11 @@ class Settings(BaseModel):
     ``agent`` is used where none is named. ``policy`` answers the permission requests of turns that name none.
     ``ask`` says where a person is asked: ``buttons`` on the card, ``text`` by ``input()``, ``auto`` on the
     card where one works. ``ask_client_requests`` asks before an agent has us write a file or run a command
-    that no approved call covers. ``save`` says how much of a turn the notebook keeps, ``save_limit`` how many
-    bytes of each value. ``secret_patterns`` are further names of files that hold secrets, ``redact`` further
-    names of variables. ``start_timeout_s`` is how long an agent may take for each answer while it starts.
+    that no approved call covers. ``answer_timeout_s`` is how long a person has to answer a permission request
+    before it is rejected, ``None`` for ever. ``save`` says how much of a turn the notebook keeps,
+    ``save_limit`` how many bytes of each value. ``secret_patterns`` are further names of files that hold
+    secrets, ``redact`` further names of variables. ``start_timeout_s`` is how long an agent may take for each
+    answer while it starts.
     ``registry`` is where the public list of agents is.
     """
 
@@ -53,6 +55,7 @@ class Settings(BaseModel):
     policy: str = "ask"
     ask: Ask = "auto"
     ask_client_requests: bool = False
+    answer_timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     save: Save = "bounded"
     save_limit: int = Field(default=64_000, gt=0)
     secret_patterns: tuple[str, ...] = ()

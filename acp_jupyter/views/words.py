@@ -373,7 +373,8 @@ def decision(turn: Turn, permission: Permission) -> str:
             "turn": "the turn was over",
             "agent": "the agent withdrew its request",
             "you": "cancelled by you",
+            "time_limit": "nobody answered in time",
         }
         return f"Not allowed: {why.get(by or '', by or 'cancelled')}{clock(permission.decided_at)}{reason}"
-    who = f"policy {visible(turn.policy)}" if by == "policy" else visible(by or "?")
-    return f"{what} by {who}{clock(permission.decided_at)}{named}{reason}"
+    who = {"policy": f"policy {visible(turn.policy)}", "time_limit": "the time limit"}.get(by or "")
+    return f"{what} by {who or visible(by or '?')}{clock(permission.decided_at)}{named}{reason}"

@@ -209,6 +209,8 @@ describe('a request', () => {
     [{ state: 'selected', option_id: 'no', decided_by: 'policy', reason: 'policy reject' }, 'Rejected once by policy · Reject · policy reject'],
     [{ state: 'selected', option_id: 'no', decided_by: 'nobody', reason: null }, 'Rejected once, since nobody could be asked · Reject'],
     [{ state: 'selected', option_id: 'always', decided_by: 'you', reason: null }, 'Allowed, and remembered by the agent, by you · Always allow'],
+    [{ state: 'selected', option_id: 'no', decided_by: 'time_limit', reason: 'no answer within 60 s' }, 'Rejected once by the time limit · Reject · no answer within 60 s'],
+    [{ state: 'cancelled', option_id: null, decided_by: 'time_limit', reason: null }, 'Not answered in time'],
     [{ state: 'cancelled', option_id: null, decided_by: 'turn', reason: null }, 'Not answered: the turn ended first'],
     [{ state: 'cancelled', option_id: null, decided_by: 'agent', reason: null }, 'Withdrawn by the agent']
   ])('decided: %j', (decision, words) => {

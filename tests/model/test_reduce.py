@@ -73,7 +73,7 @@ def word_rules(row: str, key: str) -> list[Any]:
     ],
 )
 @pytest.mark.parametrize("kind", ["tool_call_update", "tool_call"])
-def test_merge_rules(kind: str, key: str, value: Any, expected: Any) -> None:
+def test_tc3_to_tc6_merge_rules(kind: str, key: str, value: Any, expected: Any) -> None:
     play = Play()
     play.update("tool_call", **FIRST)
     call = play.turn.tool_calls["c"]
@@ -175,7 +175,7 @@ def test_r23_an_echo_of_the_prompt_is_hidden_however_it_is_cut() -> None:
 # --- how a turn ends
 
 
-def test_a11_a_cancelled_turn_leaves_no_call_running() -> None:
+def test_a11_tc12_a_cancelled_turn_leaves_no_call_running() -> None:
     play = Play()
     for key, status in (
         ("run", "in_progress"),

@@ -289,7 +289,7 @@ def test_u14_compaction_summary_chunk() -> None:
         pytest.param({"sessionUpdate": "config_option_update", "configOptions": None}, id="U17-config"),
     ],
 )
-def test_what_is_not_understood_is_kept_raw_in_its_place(update: dict[str, Any]) -> None:
+def test_u15_to_u17_what_is_not_understood_is_kept_raw_in_its_place(update: dict[str, Any]) -> None:
     play = Play()
     play.say("before")
     play.apply(events.SessionUpdate(update))

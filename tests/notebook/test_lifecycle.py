@@ -209,7 +209,7 @@ def restart_now(scene: Scene) -> None:
 @pytest.mark.parametrize("nth", range(ROUNDS))
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "a permission is open"])
 @pytest.mark.parametrize("end", [kill_9, shutdown, restart, restart_now])
-def test_nothing_is_left_of_an_agent_when_its_kernel_ends(
+def test_p08_nothing_is_left_of_an_agent_when_its_kernel_ends(
     scene: Scene, end: Callable[[Scene], None], nth: int, *, busy: bool
 ) -> None:
     scene.spread()
@@ -227,7 +227,7 @@ def test_nothing_is_left_of_an_agent_when_its_kernel_ends(
 
 
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "a permission is open"])
-def test_an_interrupt_ends_no_process(scene: Scene, *, busy: bool) -> None:
+def test_p09_an_interrupt_ends_no_process(scene: Scene, *, busy: bool) -> None:
     scene.spread()
     before = scene.left()
     cell = scene.wait_for_permission() if busy else None

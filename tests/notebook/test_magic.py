@@ -174,7 +174,7 @@ def test_the_cards_stop_is_a_keyboard_interrupt(notebook: FrontEnd, home: Path) 
     assert notebook.outputs(cell)[0][MIME]["state"] == "cancelled"
 
 
-def test_an_agent_that_ignores_the_cancel_does_not_hold_the_cell(notebook: FrontEnd, home: Path) -> None:
+def test_r14_an_agent_that_ignores_the_cancel_does_not_hold_the_cell(notebook: FrontEnd, home: Path) -> None:
     deaf = [{"ignore_cancel": True}, {"text": "still here"}, {"sleep_s": 60}]
     notebook.add_agent("deaf", deaf, home)
     cell = notebook.execute("%%acp deaf\nIgnore me.")
@@ -500,7 +500,7 @@ def test_inspect_log_and_stderr_show_what_came(notebook: FrontEnd, home: Path) -
     notebook.see(lambda: "a word" in notebook.run("%acp stderr"))
 
 
-def test_sigint_to_the_kernel_does_not_reach_the_agent(notebook: FrontEnd, home: Path) -> None:
+def test_p09_sigint_to_the_kernel_does_not_reach_the_agent(notebook: FrontEnd, home: Path) -> None:
     notebook.add_agent("talker", [{"report": "pid"}], home)
     notebook.status(notebook.execute("%%acp talker\nTalk."))
     pid = notebook.value("__import__('acp_jupyter').get_session().pid")

@@ -102,7 +102,7 @@ def test_r18_many_prompts_run_in_the_order_in_which_they_came(bench: Bench) -> N
     assert session.turns == [run.turn for run in runs]
 
 
-def test_two_sessions_are_independent(bench: Bench) -> None:
+def test_r34_two_sessions_are_independent(bench: Bench) -> None:
     waits, works = bench.session([ask({})], name="waits"), bench.session([{"text": "done"}], name="works")
     with waits.attended():
         run = waits.start("go")
@@ -304,7 +304,7 @@ def test_a_cancel_of_a_prompt_that_waits_for_its_turn(bench: Bench) -> None:
     assert not sent(session, "session/cancel")
 
 
-def test_a_cancel_that_is_not_confirmed_makes_the_next_prompt_give_up_and_restart_helps(bench: Bench) -> None:
+def test_r14_p15_after_an_unconfirmed_cancel_the_next_prompt_gives_up_and_restart_helps(bench: Bench) -> None:
     session = bench.session({"turns": [STUBBORN]}, limits=SHORT)
     run = session.start("go")
     begun(session, run)

@@ -165,6 +165,11 @@ def test_u06_kinds_of_options(kind: str, expected: str) -> None:
             ("cancelled", "agent", None, None),
             r"Not allowed: the agent withdrew its request at \d\d:\d\d:\d\d",
         ),
+        (
+            ("selected", "time_limit", "reject_once", "no answer within 60 s"),
+            r"Rejected by the time limit at \d\d:\d\d:\d\d · Do reject_once · no answer within 60 s",
+        ),
+        (("cancelled", "time_limit", None, None), r"Not allowed: nobody answered in time at \d\d:\d\d:\d\d"),
         (("cancelled", "you", None, None), r"Not allowed: cancelled by you at \d\d:\d\d:\d\d"),
         (("selected", "you", "odd", None), r"Answered by you at \d\d:\d\d:\d\d · Do odd"),
     ],

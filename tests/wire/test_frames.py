@@ -30,7 +30,7 @@ def read(line: bytes) -> tuple[Any, list[str]]:
         pytest.param(json.dumps(json.loads(LINE)).encode(), id="F10-whole-pair-escaped"),
     ],
 )
-def test_reads_a_message_through_what_surrounds_it(line: bytes) -> None:
+def test_f03_f07_f08_reads_a_message_through_what_surrounds_it(line: bytes) -> None:
     assert read(line) == (json.loads(LINE), [])
 
 
@@ -47,7 +47,7 @@ def test_reads_a_message_through_what_surrounds_it(line: bytes) -> None:
         pytest.param(b'{"n":' + b"9" * 10_000 + b"x}", "not JSON", id="T4-endless-number"),
     ],
 )
-def test_refuses_what_is_no_message(line: bytes, reason: str) -> None:
+def test_f02_f15_f16_refuses_what_is_no_message(line: bytes, reason: str) -> None:
     with pytest.raises(frames.UnreadableError, match=reason):
         read(line)
 

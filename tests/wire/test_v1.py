@@ -206,7 +206,7 @@ def test_s1_and_s3_new_session_sends_what_the_agent_can_take() -> None:
         pytest.param(("/w", [], [{"type": "sse"}]), "mcpCapabilities.sse", id="S3-no-sse"),
     ],
 )
-def test_new_session_refuses(arguments: tuple[Any, ...], named: str) -> None:
+def test_t14_s1_s3_new_session_refuses(arguments: tuple[Any, ...], named: str) -> None:
     async def test(rig: Rig) -> None:
         await rig.initialized(agentCapabilities={"mcpCapabilities": {"sse": False}})
         with pytest.raises(UsageError, match=named):

@@ -189,7 +189,7 @@ function NotAnswered({ options }: { options: PermissionOption[] }): JSX.Element 
   return <p class="acp-sentence acp-quiet">It was waiting for an answer when {gone ? 'the kernel went away' : 'this was saved'}. It offered: {names}.</p>;
 }
 
-const DECIDERS: Record<string, string> = { you: ' by you', policy: ' by policy' };
+const DECIDERS: Record<string, string> = { you: ' by you', policy: ' by policy', time_limit: ' by the time limit' };
 
 function Decision({ permission, call }: Props): JSX.Element {
   const option = permission.options.find(one => one.option_id === permission.option_id);
@@ -231,6 +231,7 @@ function outcome({ state, option_id, options }: Permission): string {
 function notAnswered(by: string | null): string {
   if (by === 'agent') return 'Withdrawn by the agent';
   if (by === 'nobody') return 'Not allowed: nobody could be asked';
+  if (by === 'time_limit') return 'Not answered in time';
   if (by === 'turn') return 'Not answered: the turn ended first';
   return by === 'you' ? 'Cancelled by you' : 'Not answered';
 }
