@@ -14,6 +14,7 @@ from IPython.core.magic import no_var_expand
 from acp_jupyter.magics import completion, parser
 
 _FORMAT_KEY = ("acp_jupyter.model.turn", "Turn")
+_LOG_KEY = ("acp_jupyter.model.log", "Log")
 
 
 def load(shell: Any) -> None:
@@ -25,6 +26,7 @@ def load(shell: Any) -> None:
     formatter = getattr(shell.display_formatter, "ipython_display_formatter", None)
     if formatter is not None:
         formatter.for_type_by_name(*_FORMAT_KEY, _display_turn)
+        shell.display_formatter.mimebundle_formatter.for_type_by_name(*_LOG_KEY, _log_bundle)
 
 
 def unload(shell: Any) -> None:
@@ -53,6 +55,12 @@ def _display_turn(turn: Any) -> None:
     from acp_jupyter.kernel.show import display_turn  # noqa: PLC0415  # the first turn pays for it
 
     display_turn(turn)
+
+
+def _log_bundle(log: Any, **_chosen: Any) -> dict[str, str]:
+    from acp_jupyter.views.log import log_bundle  # noqa: PLC0415  # as above
+
+    return log_bundle(log)
 
 
 def _cell_magic(shell: Any) -> Any:

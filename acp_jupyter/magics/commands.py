@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import UsageError
@@ -19,14 +18,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from acp_jupyter.model.log import Log
     from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.frames import Frames
     from acp_jupyter.session.permissions import PendingPermission
-    from acp_jupyter.session.run import Frame
     from acp_jupyter.session.session import Session
 
 
-def run_line(_shell: Any, line: str) -> None:
-    """Run the magic and print what it has to say.
+def run_line(_shell: Any, line: str) -> Log | None:
+    """Run the magic and print what it has to say, or return what is more than a text.
 
     Raises:
         UsageError: The line is wrong.
@@ -37,10 +37,13 @@ def run_line(_shell: Any, line: str) -> None:
         options = line_parser().parse_args(own)
         options.argv = argv
     except HelpShown:
-        return
-    text = COMMANDS[options.command or "status"](options)
-    if text:
-        print(text)  # noqa: T201  # a magic's output
+        return None
+    said = COMMANDS[options.command or "status"](options)
+    if not isinstance(said, str):
+        return said
+    if said:
+        print(said)  # noqa: T201  # a magic's output
+    return None
 
 
 def _before_and_after_dashes(words: list[str]) -> tuple[list[str], list[str]]:
@@ -200,16 +203,19 @@ def _call_text(turn: int, number: int, call: Any) -> str:
     return "\n".join(lines)
 
 
-def _log(options: argparse.Namespace) -> str:
-    frames = list(_session().frames)[-options.count :]
-    return _session().redactor.text(_frames_text(frames))
+def _log(options: argparse.Namespace) -> str | Log:
+    if options.save is not None:
+        return _saved_text(_session().frames, options.save)
+    found = _session().log.filter(method=options.method, direction=options.direction, text=options.text)
+    return found if options.last is None else found.last(options.last)
 
 
-def _frames_text(frames: list[Frame]) -> str:
-    return "\n".join(
-        f"{time.strftime('%H:%M:%S', time.localtime(frame.at))} {'<-' if frame.direction == 'in' else '->'} "
-        f"{json.dumps(frame.message, ensure_ascii=False)[:2000]}"
-        for frame in frames
+def _saved_text(frames: Frames, path: str) -> str:
+    file = frames.save(path)
+    lost = f" {frames.dropped:,} earlier ones are no longer kept." if frames.dropped else ""
+    return (
+        f"{len(frames):,} messages are in {file}, without secrets.{lost} Look through it before you give it "
+        "away: texts and paths are as they were. acp_jupyter.testing.replay plays it as an agent."
     )
 
 
@@ -217,7 +223,7 @@ def _stderr(_options: argparse.Namespace) -> str:
     return _session().redactor.text(_session().stderr) or "The agent has written nothing to its error output."
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], str]] = {
+COMMANDS: dict[str, Callable[[argparse.Namespace], str | Log]] = {
     "status": _status,
     "agents": _agents,
     "use": _use,

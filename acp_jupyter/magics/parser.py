@@ -199,8 +199,14 @@ def _about_the_wire(command: _Command) -> None:
     inspect.add_argument(
         "call", nargs="?", metavar="TURN.CALL", help="such as 2.1, from 1; by default all of the last turn"
     )
-    log = command("log", "the latest messages on the wire, both ways")
-    log.add_argument("count", nargs="?", type=int, default=40, metavar="N")
+    log = command("log", "the messages on the wire, both ways, without secrets")
+    log.add_argument("--method", metavar="M", help="those whose method holds M, and the answers to them")
+    log.add_argument("--direction", choices=("in", "out"), help="from the agent, or to it")
+    log.add_argument("--text", metavar="T", help="those that hold this text")
+    log.add_argument("--last", metavar="N", type=count, help="the last N of them")
+    log.add_argument(
+        "--save", metavar="FILE", help="write all that are kept to a file, which can be replayed"
+    )
     command("stderr", "the last lines of the agent's error output")
 
 
@@ -253,6 +259,14 @@ def pair(text: str) -> tuple[str, str]:
     if not found or not name:
         raise argparse.ArgumentTypeError(f"{text} is not ID=VALUE")
     return name, value
+
+
+def count(text: str) -> int:
+    """Read a whole number, at least 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
 
 
 def seconds(text: str) -> float:

@@ -44,7 +44,7 @@ class AgentSide:
         client: Gives what serves the agent's requests.
         watcher: Ends the agent when the kernel dies.
         start_s: How long each answer may take while it starts.
-        on_frame: Sees every message, both ways.
+        on_frame: Sees every message, both ways: its direction, its line, and what that says.
         on_lost: Called where the agent ended the connection, and not we.
         on_opened: Called when a session has been opened.
     """
@@ -58,7 +58,7 @@ class AgentSide:
         client: Callable[[], Client],
         watcher: Watcher | None,
         start_s: float,
-        on_frame: Callable[[str, Any], None],
+        on_frame: Callable[[str, bytes, Any], None],
         on_lost: Callable[[], None],
         on_opened: Callable[[], None],
     ) -> None:

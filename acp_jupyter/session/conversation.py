@@ -12,7 +12,6 @@ import contextlib
 import logging
 import threading
 import time
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter import errors
@@ -25,10 +24,10 @@ from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.client import ClientSide
 from acp_jupyter.session.client_files import ClientFiles
 from acp_jupyter.session.elicitation import ElicitationBroker
+from acp_jupyter.session.frames import Frames
 from acp_jupyter.session.gate import ClientRequest, Gate, Rules
 from acp_jupyter.session.line import Line, NotConfirmed
 from acp_jupyter.session.permissions import PermissionBroker
-from acp_jupyter.session.run import Frame
 from acp_jupyter.session.secret_files import SECRET_PATTERNS
 from acp_jupyter.session.settings import settings
 from acp_jupyter.session.terminals import Terminals
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
     Listener = Callable[[list[Change]], None]
 
-_LOG_FRAMES = 2000
 _log = logging.getLogger(__name__)
 
 
@@ -71,7 +69,6 @@ class Conversation:
     ) -> None:
         self.lock = threading.RLock()
         self.state = SessionState()
-        self.frames: deque[Frame] = deque(maxlen=_LOG_FRAMES)
         self._listeners: dict[str | None, list[Listener]] = {}
         self._limits = limits
         self._playing: asyncio.Task[None] | None = None
@@ -89,6 +86,7 @@ class Conversation:
             on_lost=self._lost,
             on_opened=on_opened,
         )
+        self.frames = Frames(lambda: self.agent.redactor, lambda: self.agent.info)
         roots = self.agent.the_roots
         self.broker = PermissionBroker(
             self.state,
@@ -321,8 +319,8 @@ class Conversation:
     async def _end_processes(self) -> None:
         await asyncio.gather(self.agent.end_process(), self._terminals.release_all())
 
-    def _log(self, direction: str, message: Any) -> None:
-        self.frames.append(Frame(time.time(), direction, message))
+    def _log(self, direction: str, line: bytes, message: Any) -> None:
+        self.frames.append(time.time(), direction, line)
         self.elicitations.see(direction, message)
 
     def _apply(self, event: events.Event) -> None:

@@ -47,7 +47,7 @@ class Link:
         process: The agent.
         connection_client: Serves what the agent asks.
         spec: Its entry.
-        on_frame: Sees every message, both ways.
+        on_frame: Sees every message, both ways: its direction, its line, and what that says.
         on_lost: Called where the agent ended the connection, and not we.
     """
 
@@ -56,7 +56,7 @@ class Link:
         process: AgentProcess,
         connection_client: Client,
         spec: AgentSpec,
-        on_frame: Callable[[str, Any], None],
+        on_frame: Callable[[str, bytes, Any], None],
         on_lost: Callable[[], None],
     ) -> None:
         self.process = process

@@ -1,4 +1,4 @@
-"""What surrounds a turn: a handle on it while it runs, the messages on the wire, how long a session waits.
+"""What surrounds a turn: a handle on it while it runs, and how long a session waits.
 
 See https://agentclientprotocol.com/protocol/prompt-turn.
 """
@@ -6,7 +6,7 @@ See https://agentclientprotocol.com/protocol/prompt-turn.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +30,6 @@ class Limits(NamedTuple):
     start_s: float = 120.0
     cancel_grace_s: float = 10.0
     slow_s: float = 10.0
-
-
-class Frame(NamedTuple):
-    """A message on the wire: when (Unix seconds), ``in`` or ``out``, and the message as it was."""
-
-    at: float
-    direction: str
-    message: Any
 
 
 class TurnRun:

@@ -26,15 +26,15 @@ from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
     import threading
-    from collections import deque
     from collections.abc import Callable, Coroutine, Generator, Sequence
 
+    from acp_jupyter.model.log import Log
     from acp_jupyter.model.redact import Redactor
     from acp_jupyter.model.state import Change
     from acp_jupyter.session.agents import AgentSpec
+    from acp_jupyter.session.frames import Frames
     from acp_jupyter.session.loop import LoopThread
     from acp_jupyter.session.opening import How
-    from acp_jupyter.session.run import Frame
     from acp_jupyter.wire.watcher import Watcher
 
 
@@ -100,9 +100,14 @@ class Session:
         return self._conversation.agent.roots
 
     @property
-    def frames(self) -> deque[Frame]:
-        """The latest messages on the wire."""
+    def frames(self) -> Frames:
+        """The latest messages on the wire, as they were: secrets are in them."""
         return self._conversation.frames
+
+    @property
+    def log(self) -> Log:
+        """The same as a table, without secrets."""
+        return self.frames.log()
 
     @property
     def name(self) -> str:

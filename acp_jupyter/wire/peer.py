@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from acp_jupyter.wire.transport import Transport
 
     Direction = Literal["in", "out"]
+    OnFrame = Callable[[Direction, bytes, Any], None]
     JsonObject = dict[str, Any]
     RequestId = int | str | float | None
 
@@ -74,7 +75,7 @@ class Peer:
         on_request: Answers a request of the agent's, each in a task of its own, which starts before anything
             that arrived later is handled. It may raise `RequestError`. Where the agent withdraws the request,
             the task is cancelled; a value returned nevertheless is the answer.
-        on_frame: Sees every message, both ways, for a log.
+        on_frame: Sees every message, both ways, for a log: its direction, its line, and what that says.
         on_closed: Called once when the connection is gone, with the reason.
     """
 
@@ -84,7 +85,7 @@ class Peer:
         *,
         on_notification: Callable[[str, Any], None],
         on_request: Callable[[str, Any], Awaitable[Any]],
-        on_frame: Callable[[Direction, Any], None] | None = None,
+        on_frame: OnFrame | None = None,
         on_closed: Callable[[AcpError], None] | None = None,
     ) -> None:
         self.noise: deque[tuple[str, str]] = deque(maxlen=_NOISE_ENTRIES)
@@ -195,8 +196,8 @@ class Peer:
         loop = asyncio.get_running_loop()
         turn = loop.time()
         while isinstance(line := await self._receive(), bytes):
-            for message in self._messages(line):
-                started = self._guarded(self._handle, message)
+            for part, message in self._messages(line):
+                started = self._guarded(self._handle, part, message)
                 # a handler that was started runs its first steps before the next message is looked at
                 if started or loop.time() - turn > _SLICE_S:
                     await asyncio.sleep(0)
@@ -212,7 +213,7 @@ class Peer:
         except AcpError as error:
             return error
 
-    def _messages(self, line: bytes) -> list[Any]:
+    def _messages(self, line: bytes) -> list[tuple[bytes, Any]]:
         if not line.strip():
             return []
         try:
@@ -220,17 +221,18 @@ class Peer:
         except frames.UnreadableError as error:
             self.ignore(str(error), _head(line))
             return []
-        # an empty batch is no message either
-        return cast("list[Any]", value) if isinstance(value, list) and value else [value]
+        if isinstance(value, list) and value:  # a batch; an empty one is no message either
+            return [(json.dumps(one).encode(), one) for one in cast("list[Any]", value)]
+        return [(line, value)]
 
-    def _handle(self, message: Any) -> bool:
+    def _handle(self, line: bytes, message: Any) -> bool:
         """Handle one message; say whether a handler was started for it."""
         if not isinstance(message, dict):
             self.ignore("not a message", message)
             return False
         message = cast("JsonObject", message)
         if self._on_frame is not None:
-            self._guarded(self._on_frame, "in", message)
+            self._guarded(self._on_frame, "in", line, message)
         method = message.get("method")
         if isinstance(method, str) and "id" in message:
             return self._begin(message["id"], method, message.get("params"))
@@ -319,7 +321,7 @@ class Peer:
         while self._gone is None:
             outgoing = await self._outgoing.get()
             if self._on_frame is not None:
-                self._guarded(self._on_frame, "out", outgoing.message)
+                self._guarded(self._on_frame, "out", outgoing.line, outgoing.message)
             try:
                 await self._transport.send(outgoing.line)
             except (OSError, AcpError):

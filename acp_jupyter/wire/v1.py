@@ -99,7 +99,7 @@ class Connection(Calls):
         client: Serves the agent's requests.
         capabilities: ``clientCapabilities`` as sent; requests beyond them are refused.
         client_info: ``clientInfo`` as sent: name, title, version.
-        on_frame: Sees every message, both ways, for a log.
+        on_frame: Sees every message, both ways, for a log: its direction, its line, and what that says.
         on_closed: Called once when the connection is gone, with the reason.
     """
 
@@ -110,7 +110,7 @@ class Connection(Calls):
         *,
         capabilities: JsonObject,
         client_info: JsonObject,
-        on_frame: Callable[[Literal["in", "out"], Any], None] | None = None,
+        on_frame: Callable[[Literal["in", "out"], bytes, Any], None] | None = None,
         on_closed: Callable[[AcpError], None] | None = None,
     ) -> None:
         super().__init__()

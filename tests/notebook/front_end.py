@@ -79,6 +79,12 @@ class FrontEnd(Kernel):
             self.settle()
         return status
 
+    def finished(self, code: str, status: str = "ok") -> str:
+        """Run a cell that ends so, and return its id."""
+        cell = self.execute(code)
+        assert self.status(cell) == status, self.error(cell)
+        return cell
+
     def look(self) -> None:
         """Take in what the kernel has published since the last look; a new card says that it is ready."""
         fresh, self._seen = self.heard[self._seen :], len(self.heard)

@@ -483,7 +483,7 @@ def test_every_command_helps_and_completes(notebook: FrontEnd) -> None:
     assert "--approve" in matches
 
 
-def test_inspect_log_and_stderr_show_what_came(notebook: FrontEnd, home: Path) -> None:
+def test_inspect_and_stderr_show_what_came(notebook: FrontEnd, home: Path) -> None:
     call = {
         "sessionUpdate": "tool_call",
         "toolCallId": "c",
@@ -496,8 +496,28 @@ def test_inspect_log_and_stderr_show_what_came(notebook: FrontEnd, home: Path) -
     shown = notebook.run("%acp inspect 1.1")
     assert '"deep": [' in shown
     assert "raw_output: false" in shown
-    assert "session/prompt" in notebook.run("%acp log")
     notebook.see(lambda: "a word" in notebook.run("%acp stderr"))
+
+
+def test_the_log_is_a_table_that_is_filtered_kept_and_saved(notebook: FrontEnd, home: Path) -> None:
+    notebook.add_agent("talker", [{"text": "Hello."}, {"text": "Goodbye."}], home)
+    notebook.status(notebook.execute("%%acp talker\nTalk."))
+    (bundle,) = notebook.outputs(notebook.finished("%acp log"))
+    assert bundle.keys() == {"text/html", "text/plain"}
+    assert "answer to session/prompt" in bundle["text/html"]
+    lines = bundle["text/plain"].splitlines()
+    assert [line.split()[1:3] for line in lines[:2]] == [["->", "initialize"], ["<-", "answer"]]
+    assert len(lines) == notebook.value("len(_)")
+    (bundle,) = notebook.outputs(notebook.finished("%acp log --direction in --text bye --method update"))
+    assert "Goodbye." in bundle["text/plain"]
+    assert "Hello." not in bundle["text/plain"]
+    notebook.run("log = %acp log --last 1")
+    assert notebook.value("[row.method for row in log]") == ["session/prompt"]
+    said = notebook.run("%acp log --save log.jsonl")
+    assert f"{len(lines)} messages are in {home / 'log.jsonl'}, without secrets" in said
+    assert len((home / "log.jsonl").read_text().splitlines()) == len(lines) + 1
+    for wrong in ("--last 0", "--direction up"):
+        assert "UsageError" in notebook.error(notebook.finished(f"%acp log {wrong}", "error"))
 
 
 def test_p09_sigint_to_the_kernel_does_not_reach_the_agent(notebook: FrontEnd, home: Path) -> None:

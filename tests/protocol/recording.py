@@ -18,15 +18,15 @@ def recorded() -> Iterator[list[tuple[Any, str, Any]]]:
     make = Peer.__init__
 
     def make_recorded(
-        peer: Peer, transport: Any, *, on_frame: Callable[[Any, Any], None] | None = None, **more: Any
+        peer: Peer, transport: Any, *, on_frame: Callable[[Any, bytes, Any], None] | None = None, **more: Any
     ) -> None:
-        def see(direction: Any, message: Any) -> None:
+        def see(direction: Any, line: bytes, message: Any) -> None:
             kept = message
             if direction == "in":  # what is answered is all that matters, and some are huge
                 kept = {key: message[key] for key in ("id", "method") if key in message}
             frames.append((peer, direction, kept))
             if on_frame is not None:
-                on_frame(direction, message)
+                on_frame(direction, line, message)
 
         make(peer, transport, on_frame=see, **more)
 

@@ -487,7 +487,7 @@ def test_the_log_sees_both_ways_and_may_fail(caplog: pytest.LogCaptureFixture) -
     async def main() -> list[str]:
         seen: list[str] = []
 
-        def on_frame(direction: str, message: Any) -> None:
+        def on_frame(direction: str, _line: bytes, message: Any) -> None:
             seen.append(f"{direction} {message.get('method', 'answer')}")
             raise LookupError("the log's own fault")
 
