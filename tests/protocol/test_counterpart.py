@@ -1,6 +1,6 @@
 """Every method of the protocol, with an agent by the official SDK; what that lacks, with the fake agent.
 
-`BY_THE_SDK` and `BY_THE_FAKE_AGENT` say which method is run with which.
+`methods` says which method is run with which.
 """
 
 from __future__ import annotations
@@ -24,55 +24,18 @@ from acp_jupyter.wire.v1 import Connection
 from tests.session.bench import Bench, begun, finish
 from tests.wire.test_v1 import INFO, Recorder
 
+from .methods import (
+    BY_THE_FAKE_AGENT,
+    BY_THE_SDK,
+    UPDATES_BY_THE_FAKE_AGENT,
+    UPDATES_BY_THE_SDK,
+)
 from .official import SCHEMA, definitions
 from .test_schema import BLOCKS, CAPABILITIES, EVERYTHING, PLACE
 
 acp = pytest.importorskip("acp", reason="the official Python SDK (agent-client-protocol) is not installed")
 
 AGENT = Path(__file__).with_name("sdk_agent.py")
-BY_THE_SDK = {
-    "initialize",
-    "authenticate",
-    "session/new",
-    "session/load",
-    "session/resume",
-    "session/fork",
-    "session/list",
-    "session/close",
-    "session/set_mode",
-    "session/set_config_option",
-    "session/prompt",
-    "session/cancel",
-    "session/update",
-    "session/request_permission",
-    "fs/read_text_file",
-    "fs/write_text_file",
-    "terminal/create",
-    "terminal/output",
-    "terminal/wait_for_exit",
-    "terminal/kill",
-    "terminal/release",
-    "elicitation/create",
-    "elicitation/complete",
-}
-BY_THE_FAKE_AGENT = {"logout", "session/delete", "$/cancel_request", "session/set_model"}
-# kinds of session/update; the drafts (plan_update, plan_removed) are kept raw by us
-UPDATES_BY_THE_SDK = {
-    "user_message_chunk",
-    "agent_message_chunk",
-    "agent_thought_chunk",
-    "tool_call",
-    "tool_call_update",
-    "plan",
-    "plan_update",
-    "plan_removed",
-    "available_commands_update",
-    "current_mode_update",
-    "config_option_update",
-    "session_info_update",
-    "usage_update",
-}
-UPDATES_BY_THE_FAKE_AGENT = {"notice", "compaction_update", "compaction_summary_chunk"}
 
 
 class Client(Recorder):

@@ -242,6 +242,24 @@ def test_r33_a_child_sessions_updates_are_shown_in_the_turn(bench: Bench) -> Non
     assert [call.title for call in turn.tool_calls] == ["Look"]
 
 
+def test_r37_one_choice_of_the_model_where_both_ways_are_offered(bench: Bench) -> None:
+    values = [{"value": one, "name": one.title()} for one in ("small", "large")]
+    option = {"id": "m", "name": "Model", "category": "model", "type": "select", "options": values}
+    small, large = ([{**option, "currentValue": one}] for one in ("small", "large"))
+    models = {"currentModelId": "small", "availableModels": [{"modelId": "small"}, {"modelId": "large"}]}
+    told = {"update": {"sessionUpdate": "config_option_update", "configOptions": large}}
+    session = bench.session(
+        {
+            "new_session": {"models": models, "configOptions": small},
+            "methods": {"session/set_config_option": {"steps": [told], "result": {}}},
+            "turns": [[]],
+        }
+    )
+    session.choose(model="large")
+    assert session.options == large
+    assert "session/set_model" not in sent(session)
+
+
 @pytest.mark.parametrize("offers_a_no", [True, False])
 def test_r38_a_request_that_nobody_answers_in_time_is_rejected(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, *, offers_a_no: bool

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from acp_jupyter.model.diff import Diff
 from acp_jupyter.views import diff as view
+from tests.model.play import CWD, Play, seen
 
 LINES = st.lists(st.sampled_from("abcxyz"), max_size=40).map(
     lambda lines: "".join(f"{line}\n" for line in lines)
@@ -84,3 +85,20 @@ def test_d03_d04_long_diffs_and_lines_are_cut_and_say_so() -> None:
 
 def test_d09_controls_in_a_diff_are_spelled_out() -> None:
     assert view.unified(Diff("/x", None, "a\x00\x1b[31m\u202eb\n"), 9)[1] == "+a<U+0000><U+001B>[31m<U+202E>b"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("a\n", "", "emptied or deleted"),
+        (None, "", "new file, empty"),
+        (None, "a\n", "new file"),
+        ("a\n", "a\n", "no change"),
+        ("", "a\n", "+1 \N{MINUS SIGN}0"),
+    ],
+)
+def test_tc8_an_empty_new_text_is_emptied_or_deleted(old: str | None, new: str, what: str) -> None:
+    play = Play()
+    content = [{"type": "diff", "path": f"{CWD}/a.py", "oldText": old, "newText": new}]
+    play.update("tool_call", toolCallId="c", kind="edit", title="Edit", content=content)
+    seen(play, f"a.py · {what}")

@@ -128,6 +128,27 @@ def test_p4_a_heading_says_what_a_call_works_on(fields: dict[str, Any], expected
 
 
 @pytest.mark.parametrize(
+    ("kind", "verb"),
+    [
+        ("read", "Read"),
+        ("edit", "Edit"),
+        ("delete", "Delete"),
+        ("move", "Move"),
+        ("search", "Search"),
+        ("execute", "Run"),
+        ("think", "Think"),
+        ("fetch", "Fetch"),
+        ("switch_mode", "Switch mode"),
+        ("other", "Tool"),
+        ("kind_of_tomorrow", "kind_of_tomorrow"),
+    ],
+)
+def test_tc1_every_kind_has_its_word(kind: str, verb: str) -> None:
+    play, _ = call(kind=kind, title="on something")
+    seen(play, f"{verb} on something")
+
+
+@pytest.mark.parametrize(
     ("kind", "expected"),
     [
         ("allow_once", "allow · once"),
