@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := $(shell find labextension/src labextension/*.mjs labextension/package.json labextension/package-lock.json labextension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup bench demo chromium test test-kernels test-agents lab screenshots clean
+.PHONY: help setup bench soak demo chromium test test-kernels test-agents lab screenshots clean
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -42,7 +42,7 @@ test: chromium setup ## every check
 	$(RUN) lint-imports
 	npm --prefix labextension run check
 	npm --prefix labextension test
-	$(RUN) pytest -m "not agents and not browser" -n 2 --dist worksteal
+	$(RUN) pytest -m "not agents and not browser and not soak" -n 2 --dist worksteal
 	$(RUN) pytest -m browser -n 2
 
 test-kernels: setup ## the pump and the magics on ipykernel 6.17.1 to 7.4.0 (VERSIONS="6.17.1 7.4.0")
@@ -54,6 +54,9 @@ test-agents: setup ## three real agents with a scripted model, installed in .age
 
 bench: setup ## ratios, each beside a baseline of the same run
 	$(RUN) python -m benchmarks $(BENCHMARKS)
+
+soak: setup ## a thousand turns, 60 MB in a line, stubborn processes
+	$(RUN) pytest -m soak -s tests/soak
 
 screenshots: setup ## pictures of the card, light and dark, wide and narrow, in build/screenshots
 	$(RUN) pytest tests/browser/test_pictures.py

@@ -56,7 +56,7 @@ class Card:
         self._next_publish = self._next_urgent = 0.0
         self._late_scheduled = False
         self._late_s = _LATE_S
-        self._session.listen(self._changed, run.turn)  # for ever: the agent may add to it long after its end
+        self._unlisten = self._session.listen(self._changed, run.turn)
 
     def open(self) -> None:
         """Show the card in the cell that runs."""
@@ -94,7 +94,13 @@ class Card:
         self._finished = True
         self._shown = self._shown and not self._cleared
         self._publish()
-        self._retire()
+        # not yet: the agent may add to it after its end, and a reloaded page may still show the widget
+        front_end().retire(self._end)
+
+    def _end(self) -> None:
+        self._unlisten()
+        if self._widget is not None:
+            self._widget.end()
 
     def _make_widget(self) -> None:
         try:
@@ -106,14 +112,11 @@ class Card:
 
     def _give_up(self) -> None:
         """Go on without the widget: what stands beside it is shown in its place, and goes on."""
-        self._retire()
+        if self._widget is not None:
+            front_end().retire(self._widget.end)
         self._widget = None
         front_end().not_answered()
         self._publish()
-
-    def _retire(self) -> None:
-        if self._widget is not None:
-            front_end().retire(self._widget)
 
     def _show_again(self) -> None:
         """The output was cleared, or its cell deleted: show it anew, and see whether it answers."""

@@ -13,6 +13,8 @@ from acp_jupyter.errors import UsageError
 from acp_jupyter.session.settings import Ask, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from acp_jupyter.views.widget import Cards, CardWidget
 
 # The first card of a kernel may need so long to say that it is ready, for its renderer comes with it.
@@ -29,7 +31,8 @@ _HINT = (
 class FrontEnd:
     """The page, or whatever else runs this kernel's cells.
 
-    ``ready`` says whether its latest card has answered; ``shown``, in which execution a turn was shown live.
+    ``ready`` says whether its latest card has answered; ``shown``, the turns that were shown live, and in
+    which execution: those of the latest one.
     """
 
     def __init__(self) -> None:
@@ -39,7 +42,7 @@ class FrontEnd:
         self._waited = False
         self._hinted = False
         self._cards: Cards | None = None
-        self._retired: deque[CardWidget] = deque()
+        self._retired: deque[Callable[[], None]] = deque()
 
     @property
     def ask(self) -> Ask:
@@ -91,11 +94,16 @@ class FrontEnd:
             self._cards = Cards()
         return self._cards.make(turn_id, on_message)
 
-    def retire(self, widget: CardWidget) -> None:
-        """Keep the widget of an ended card for a while: a page that was reloaded may still show it."""
-        self._retired.append(widget)
+    def retire(self, end: Callable[[], None]) -> None:
+        """Call ``end`` when so many more cards have ended: until then a page may still show this one."""
+        self._retired.append(end)
         if len(self._retired) > _RETIRED:
-            self._retired.popleft().end()
+            self._retired.popleft()()
+
+    def showed(self, turn_id: str, execution: int | None) -> None:
+        """Note that a turn was shown live in an execution; of earlier ones nobody asks any more."""
+        self.shown = {known: its for known, its in self.shown.items() if its == execution}
+        self.shown[turn_id] = execution
 
 
 @cache

@@ -94,7 +94,7 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
         finally:
             with _uninterrupted():
                 view.finish()
-                front_end().shown[run.turn.turn_id] = _execution_count()
+                front_end().showed(run.turn.turn_id, _execution_count())
     if run.done():
         run.result()
     if run.turn.cancel_requested:

@@ -19,7 +19,7 @@ from acp_jupyter.model.asking import apply_elicitation
 from acp_jupyter.model.content import as_dict, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
 from acp_jupyter.model.replay import apply_replayed, begin_replay, end_replay
-from acp_jupyter.model.state import LEGACY_MODEL, Change, SessionState
+from acp_jupyter.model.state import LEGACY_MODEL, TURN_LIMIT, Change, SessionState
 from acp_jupyter.model.terminals import append_output, end_agent_terminals, share_agent_terminals
 from acp_jupyter.model.timeline import HEAD, close_thought, place, refresh_head, show_call
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal
@@ -148,6 +148,7 @@ def _choice(
 def _turn_started(state: SessionState, turn: Turn, at: float) -> list[Change]:
     turn.started_at = at
     state.turns.append(turn)
+    del state.turns[:-TURN_LIMIT]
     return refresh_head(state)
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from acp_jupyter.model.turn import AgentInfo, Turn
 
 _STRAY_LIMIT = 1000
+TURN_LIMIT = 100
+"""A session keeps so many turns; an earlier one lives on where something else holds it, as ``Out``."""
 LEGACY_MODEL = "_model"
 """Under this id an older agent's models stand among its options; ``session/set_model`` sets it."""
 

@@ -329,9 +329,15 @@ class Conversation:
 
     def listen(self, listener: Listener, turn: Turn | None) -> Callable[[], None]:
         """Call ``listener`` with what changes of ``turn``, or of every one; returns how to end that."""
-        listeners = self._listeners.setdefault(turn.turn_id if turn else None, [])
-        listeners.append(listener)
-        return lambda: listeners.remove(listener)
+        key = turn.turn_id if turn else None
+        self._listeners.setdefault(key, []).append(listener)
+
+        def stop() -> None:
+            self._listeners[key].remove(listener)
+            if not self._listeners[key]:
+                del self._listeners[key]
+
+        return stop
 
     def _tell(self, changes: list[Change]) -> None:
         for listener in list(self._listeners.get(None, ())):

@@ -139,7 +139,7 @@ class Session:
 
     @property
     def turns(self) -> list[Turn]:
-        """Every turn so far."""
+        """The turns so far, the latest 100 of them."""
         return list(self._conversation.state.turns)
 
     @property
@@ -149,7 +149,7 @@ class Session:
 
     @property
     def tool_calls(self) -> ToolCalls:
-        """The tool calls of all turns: ids are unique within the session."""
+        """The tool calls of these turns: ids are unique within the session."""
         return ToolCalls(call for turn in self.turns for call in turn.tool_calls)
 
     @property

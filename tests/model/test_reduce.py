@@ -6,6 +6,7 @@ import pytest
 
 from acp_jupyter.model import events
 from acp_jupyter.model.content import Block, Location
+from acp_jupyter.model.state import TURN_LIMIT
 from acp_jupyter.model.turn import Message, TurnError
 from tests.model.play import CWD, Play, seen
 
@@ -392,3 +393,14 @@ def test_changes_name_exactly_the_nodes_that_changed() -> None:
         ("permissions", "k"),
         (),
     ]
+
+
+def test_a_session_keeps_the_latest_hundred_turns() -> None:
+    play = Play()
+    first = play.turn
+    for _ in range(TURN_LIMIT):
+        play.apply(events.TurnEnded({"stopReason": "end_turn"}))
+        play.start()
+    assert len(play.state.turns) == TURN_LIMIT
+    assert first not in play.state.turns
+    assert first.state == "done"

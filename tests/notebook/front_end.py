@@ -91,6 +91,13 @@ class FrontEnd(Kernel):
         for message in fresh:
             self._take(message)
 
+    def forget(self) -> None:
+        """Drop what was heard, and the cards, of cells that have ended."""
+        self.heard.clear()
+        self.replies.clear()
+        self.cards.clear()
+        self._seen = 0
+
     def _take(self, message: Message) -> None:
         content = message["content"]
         if message["msg_type"] == "comm_open" and "turn_id" in content["data"].get("state", {}):

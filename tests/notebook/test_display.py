@@ -254,3 +254,20 @@ def test_what_is_kept_is_a_setting_and_no_secret_is(
     assert notebook.status(log) == "ok"
     assert "[redacted]" in str(notebook.outputs(log))
     assert "a-planted-secret" not in str(notebook.outputs(log))
+
+
+def test_a_card_lets_go_of_its_widget_when_twenty_later_ones_have_ended(
+    notebook: FrontEnd, tmp_path: Path
+) -> None:
+    notebook.add_agent("worker", [{"text": "Done."}], tmp_path)
+
+    def closed() -> list[str]:
+        return [m["content"]["comm_id"] for m in notebook.heard if m["msg_type"] == "comm_close"]
+
+    for _ in range(20):
+        notebook.run("%%acp worker\nWork.")
+    notebook.look()
+    assert closed() == []
+    notebook.run("%%acp worker\nWork.")
+    assert notebook.cards[0].comm_id in closed()
+    assert notebook.cards[1].comm_id not in closed()
