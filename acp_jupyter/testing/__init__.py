@@ -1,9 +1,10 @@
-"""A scripted fake agent and the built-in `demo`: real subprocesses that speak ACP over stdio.
+"""A scripted fake agent, the built-in `demo`, and recorded logs: real subprocesses that speak ACP.
 
     command = script_command([{"text": "hello"}], tmp_path / "hello.json")
 
 The steps of a script are described in `acp_jupyter.testing.steps`, its other members in
-`acp_jupyter.testing.fake_agent`. This package is a program of its own: it imports nothing else of ours.
+`acp_jupyter.testing.fake_agent`, what a replay does in `acp_jupyter.testing.replayer`. This package is a
+program of its own: it imports nothing else of ours.
 
 Spec: https://agentclientprotocol.com/protocol/overview
 """
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
-__all__ = ["demo_command", "script_command"]
+__all__ = ["demo_command", "replay", "script_command"]
 
 
 def script_command(script: list[Any] | dict[str, Any], path: str | os.PathLike[str]) -> list[str]:
@@ -39,3 +40,14 @@ def script_command(script: list[Any] | dict[str, Any], path: str | os.PathLike[s
 def demo_command() -> list[str]:
     """The command that runs the built-in demo agent."""
     return [sys.executable, "-m", "acp_jupyter.testing.demo"]
+
+
+def replay(path: str | os.PathLike[str], connection: int = 1) -> list[str]:
+    """The command of an agent that plays a recorded log, so that a bug report is a test.
+
+    Args:
+        path: What `%acp log --save` or `Session.frames.save` wrote.
+        connection: Which one of it, from 1: each start of the agent was one.
+    """
+    program = [sys.executable, "-m", "acp_jupyter.testing.replayer"]
+    return [*program, str(Path(path).absolute()), "--connection", str(connection)]
