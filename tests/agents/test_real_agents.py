@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from . import install
-from .model_server import ANSWER, CONTENT, DONE, ModelServer
+from .model_server import ANSWER, CONTENT, DONE
 from .outcomes import TABLE, documented, row
-from .real import AGENTS, set_up
-from .support import TIMEOUT_S, running, sent, throw_away_home, wait_for
+from .real import AGENTS
+from .support import TIMEOUT_S, sent, wait_for
 
 if TYPE_CHECKING:
     from acp_jupyter.model.turn import Turn
@@ -26,52 +23,7 @@ pytestmark = [pytest.mark.agents, pytest.mark.parametrize("agent", AGENTS)]
 ASKS_AS_IT_COMES = {"opencode": False, "fast-agent": True, "agentao": False}
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> Path:
-    """The file that the scene ``write`` makes."""
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    return folder / "made.txt"
-
-
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> str:
-    """Whether the agent's own settings make it ask; `as_it_comes` leaves them out."""
-    return getattr(request, "param", "careful")
-
-
-@pytest.fixture
-def session(
-    agent: str, made: Path, settings: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Session]:
-    assert install.installed(), "the agents are not there: python tests/agents/install.py"
-    throw_away_home(tmp_path / "home", monkeypatch)
-    model = ModelServer(made.parent)
-    try:
-        sessions = set_up(agent, model.url, monkeypatch, careful=settings == "careful")
-        with running(agent, made.parent, sessions) as session:
-            yield session
-    finally:
-        model.close()
-    assert model.complaints == []
-    assert _left(tmp_path / "home") == []
-
-
 as_it_comes = pytest.mark.parametrize("settings", ["none"], indirect=True)
-
-
-def _left(home: Path) -> list[str]:
-    """Name the processes of that home that are still there after 5 s."""
-    found = [process for process in psutil.process_iter() if _home(process) == str(home)]
-    _, alive = psutil.wait_procs(found, timeout=5)
-    return [str(process) for process in alive]
-
-
-def _home(process: psutil.Process) -> str | None:
-    try:
-        return None if process.pid == os.getpid() else process.environ().get("HOME")
-    except psutil.Error:  # gone, or somebody else's
-        return None
 
 
 def start(session: Session, scene: str) -> TurnRun:
