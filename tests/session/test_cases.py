@@ -242,19 +242,25 @@ def test_r33_a_child_sessions_updates_are_shown_in_the_turn(bench: Bench) -> Non
     assert [call.title for call in turn.tool_calls] == ["Look"]
 
 
-def test_r37_one_choice_of_the_model_where_both_ways_are_offered(bench: Bench) -> None:
+@pytest.mark.parametrize("at_once", [True, False])
+def test_r37_one_choice_of_the_model_where_both_ways_are_offered(bench: Bench, *, at_once: bool) -> None:
     values = [{"value": one, "name": one.title()} for one in ("small", "large")]
     option = {"id": "m", "name": "Model", "category": "model", "type": "select", "options": values}
     small, large = ([{**option, "currentValue": one}] for one in ("small", "large"))
     models = {"currentModelId": "small", "availableModels": [{"modelId": "small"}, {"modelId": "large"}]}
-    told = {"update": {"sessionUpdate": "config_option_update", "configOptions": large}}
+
+    def told(options: Any) -> dict[str, Any]:
+        return {"update": {"sessionUpdate": "config_option_update", "configOptions": options}}
+
     session = bench.session(
         {
-            "new_session": {"models": models, "configOptions": small},
-            "methods": {"session/set_config_option": {"steps": [told], "result": {}}},
-            "turns": [[]],
+            "new_session": {"models": models, **({"configOptions": small} if at_once else {})},
+            "methods": {"session/set_config_option": {"steps": [told(large)], "result": {}}},
+            "turns": [[] if at_once else [told(small)]],
         }
     )
+    session.run("go")
+    assert session.options == small
     session.choose(model="large")
     assert session.options == large
     assert "session/set_model" not in sent(session)

@@ -361,8 +361,8 @@ def test_au3_a_log_in_in_a_terminal_is_never_called(bench: Bench) -> None:
     methods = [{"id": "tui", "name": "Terminal", "type": "terminal", "args": ["--login"]}]
     session = agent(bench, initialize={"authMethods": methods})
     assert session.auth_methods == methods
-    for method in ("tui", "nope"):
-        with pytest.raises(UsageError):
+    for method, words in (("tui", "runs in a terminal"), ("nope", "no log-in 'nope'")):
+        with pytest.raises(UsageError, match=words):
             session.login(method)
     assert "authenticate" not in sent(session)
 

@@ -241,8 +241,8 @@ def test_a2_and_au3_authenticate() -> None:
         await rig.initialized(authMethods=[{"id": "key"}, {"id": "tty", "type": "terminal"}])
         _, request = await rig.answered(rig.connection.authenticate("key"), result={})
         assert (request["method"], request["params"]) == ("authenticate", {"methodId": "key"})
-        for method_id in ("tty", "other"):
-            with pytest.raises(UsageError, match=method_id):
+        for method_id, words in (("tty", "'tty' runs in a terminal"), ("other", "no log-in 'other'")):
+            with pytest.raises(UsageError, match=words):
                 await rig.connection.authenticate(method_id)
 
     run(test)
