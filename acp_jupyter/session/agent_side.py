@@ -76,6 +76,7 @@ class AgentSide:
         self._on_lost = on_lost
         self._on_opened = on_opened
         self._open = False
+        self._ignored = 0
         self._starting = asyncio.Lock()
 
     @property
@@ -103,6 +104,16 @@ class AgentSide:
     def stderr(self) -> str:
         """The last part of its error output."""
         return self.process.stderr_tail() if self.process else ""
+
+    @property
+    def ignored(self) -> int:
+        """How many messages and lines of its processes could not be used."""
+        return self._ignored + (self.link.connection.ignored if self.link else 0)
+
+    @property
+    def noise(self) -> list[tuple[str, str]]:
+        """What its latest process wrote that was ignored or repaired: why, and how the text begins."""
+        return list(self.link.connection.noise) if self.link else []
 
     @property
     def session_open(self) -> bool:
@@ -156,6 +167,7 @@ class AgentSide:
 
     async def disconnect(self) -> bool:
         """End the connection: nothing more is asked of us. Return whether there was one."""
+        self._ignored = self.ignored
         link, self.link, self._open = self.link, None, False
         if link is not None:
             await link.connection.close()

@@ -72,6 +72,7 @@ class Conversation:
         self._listeners: dict[str | None, list[Listener]] = {}
         self._limits = limits
         self._playing: asyncio.Task[None] | None = None
+        self._ignored_told = 0
         self._ending: asyncio.Future[None] | None = None  # the loop itself holds tasks weakly
         self._line = Line(limits.cancel_grace_s)
         self._tasks: dict[str, asyncio.Task[Any] | None] = {}
@@ -160,6 +161,7 @@ class Conversation:
         finally:
             self.broker.close_all("the turn is over")
             self.elicitations.close_all("the turn is over")
+            self._tell_of_ignored()
             self._playing = None
 
     def _withdraw(self, turn: Turn, phase: str, error: TurnError | None = None) -> None:
@@ -298,6 +300,13 @@ class Conversation:
             last = self.agent.stderr.rstrip().rpartition("\n")[2].strip()
             words = f" Its last words: {last}" if last else ""
             self._apply(events.Noted(f"The agent is still starting after {wait_s:.1f} s.{words}", "info"))
+
+    def _tell_of_ignored(self) -> None:
+        count = self.agent.ignored - self._ignored_told
+        self._ignored_told = self.agent.ignored
+        if count:
+            text = f"{count} of the agent's lines and messages could not be used: ignored. See `%acp log`."
+            self._apply(events.Noted(text, "info"))
 
     def _fail(self, turn: Turn, error: Exception) -> None:
         gone = isinstance(error, errors.AgentExited | errors.ConnectionClosed)

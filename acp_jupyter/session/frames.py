@@ -19,7 +19,7 @@ from acp_jupyter.wire import frames
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from acp_jupyter.model.redact import Redactor
     from acp_jupyter.model.turn import AgentInfo
@@ -98,11 +98,15 @@ class Frames:
     def __repr__(self) -> str:
         return f"<Frames: {len(self):,} messages, {self.dropped:,} earlier ones are no longer kept>"
 
-    def log(self) -> Log:
-        """Return them as a table, without secrets."""
-        notes = (f"{self.dropped:,} earlier messages are no longer kept.",) if self.dropped else ()
+    def log(self, notes: Sequence[str] = ()) -> Log:
+        """Return them as a table, without secrets.
+
+        Args:
+            notes: What else is to be said above it.
+        """
+        lost = [f"{self.dropped:,} earlier messages are no longer kept."] if self.dropped else []
         entries = [Entry(one.at, one.direction, len(one.line.rstrip()), one.message) for one in self]
-        return Log.of(entries, self._redactor(), notes)
+        return Log.of(entries, self._redactor(), (*lost, *notes))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write them to a file, without secrets; `acp_jupyter.testing.replay` plays it again.

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_IGNORED_SHOWN = 5
+
 # The `with session.attended()` that surround a caller, each with the ids of the turns started in it.
 _ATTENDING: ContextVar[tuple[tuple[Session, set[str]], ...]] = ContextVar("attending", default=())
 
@@ -106,8 +108,15 @@ class Session:
 
     @property
     def log(self) -> Log:
-        """The same as a table, without secrets."""
-        return self.frames.log()
+        """The same as a table, without secrets; what was ignored is said above it."""
+        count, latest = self._conversation.agent.ignored, self.ignored[-_IGNORED_SHOWN:]
+        head = [f"{count:,} of the agent's lines and messages could not be used: ignored."] if count else []
+        return self.frames.log([*head, *latest])
+
+    @property
+    def ignored(self) -> list[str]:
+        """What the agent's latest process wrote that was ignored or repaired, each with why; no secrets."""
+        return [f"{reason}: {self.redactor.text(text)}" for reason, text in self._conversation.agent.noise]
 
     @property
     def name(self) -> str:

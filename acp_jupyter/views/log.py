@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from acp_jupyter.model.messages import short
+from acp_jupyter.views.words import visible
 
 if TYPE_CHECKING:
     from acp_jupyter.model.log import Log, Row
@@ -26,12 +27,12 @@ def log_bundle(log: Log) -> dict[str, str]:
 
 def log_text(log: Log) -> str:
     """Return the log's last rows, a line for each."""
-    return "\n".join([*_notes(log), *map(_line, _shown(log))])
+    return "\n".join([*map(visible, _notes(log)), *map(_line, _shown(log))])
 
 
 def log_html(log: Log) -> str:
     """Return the log's last rows as a table; each opens to the message's JSON."""
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in _notes(log))
+    notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in _notes(log))
     head = "".join(f"<th>{name}</th>" for name in _HEAD)
     rows = "".join(map(_html_row, _shown(log)))
     return f"{notes}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

@@ -15,9 +15,10 @@ LINES = Section(
         ),
         Row(
             "F02",
-            "banners and log lines are skipped, counted and kept; the first answer is found",
+            "banners and log lines are skipped, counted on the card and told by the log; the first answer is found",
             (
                 "session/test_cases.py::test_f02_a_banner_before_the_first_answer",
+                "session/test_cases.py::test_f02_what_was_ignored_is_told_without_secrets_and_controls",
                 "wire/test_frames.py::test_f02_f15_f16_refuses_what_is_no_message",
             ),
         ),

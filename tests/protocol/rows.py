@@ -1051,6 +1051,7 @@ LOG_IN = Section(
             (
                 "session/test_lasting.py::test_au3_a_log_in_in_a_terminal_is_never_called",
                 "wire/test_v1.py::test_a2_and_au3_authenticate",
+                "notebook/test_magic.py::test_au3_a_log_in_in_a_terminal_asks_the_page_for_one",
                 "browser/test_terminal.py::test_au3_a_terminal_opens_with_the_log_in_typed_in",
             ),
             left_out="the exit code of a log-in in a terminal is not waited for: the terminal is the person's, who says `%acp login --done`",
@@ -1058,7 +1059,10 @@ LOG_IN = Section(
         Row(
             "AU4",
             "the command is the agent's entry's, with the descriptor's arguments only",
-            ("browser/test_terminal.py::test_au3_a_terminal_opens_with_the_log_in_typed_in",),
+            (
+                "notebook/test_magic.py::test_au3_a_log_in_in_a_terminal_asks_the_page_for_one",
+                "browser/test_terminal.py::test_au3_a_terminal_opens_with_the_log_in_typed_in",
+            ),
         ),
         Row(
             "AU5",

@@ -19,6 +19,7 @@ from acp_jupyter.errors import AuthenticationRequired, RequestFailed
 from acp_jupyter.session.agents import AgentSpec
 from acp_jupyter.session.run import Limits
 from acp_jupyter.views.bundle import saved_bundle
+from acp_jupyter.views.log import log_html, log_text
 
 from .bench import Bench, alive, ask, asked, begun, finish, gone, until
 
@@ -57,20 +58,37 @@ def sent(session: Session) -> list[str]:
     return [message["method"] for message in frames if "method" in message]
 
 
-def ignored(session: Session) -> list[tuple[str, str]]:
-    """What was ignored or repaired: the reason, and the text's beginning."""
-    link = session._conversation.agent.link
-    return list(link.connection.noise) if link else []
-
-
 # --- lines
 
 
 def test_f02_a_banner_before_the_first_answer(bench: Bench) -> None:
     start = [{"raw": "Migrating db..."}, {"raw": ""}, {"raw": "Ready {in 3 s}"}]
     session = bench.session({"start": start, "turns": [[{"text": "ok"}]]})
-    assert session.run("go").text == "ok"
-    assert ignored(session) == [("not JSON", "Migrating db..."), ("not JSON", "Ready {in 3 s}")]
+    turn = session.run("go")
+    assert turn.text == "ok"
+    assert session.ignored == ["not JSON: Migrating db...", "not JSON: Ready {in 3 s}"]
+    assert [note.text.partition(":")[0] for note in turn.notes] == [
+        "2 of the agent's lines and messages could not be used"
+    ]
+    assert session.run("again").notes == [], "it is told once"
+    session.restart()
+    assert session.run("anew").notes[-1].text.startswith("2 of the agent's lines"), "another process"
+    told = log_text(session.log)
+    assert "4 of the agent's lines and messages could not be used: ignored." in told
+    assert "not JSON: Migrating db..." in told
+
+
+def test_f02_what_was_ignored_is_told_without_secrets_and_controls(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "planted-in-noise")
+    session = bench.session([{"raw": "key planted-in-noise \x1b[2J<b>"}])
+    session.run("go")
+    for told in ("\n".join(session.ignored), log_text(session.log), log_html(session.log)):
+        assert "not JSON: key" in told
+        assert "planted" not in told
+    assert "<U+001B>[2J" in log_text(session.log)
+    assert "&lt;b&gt;" in log_html(session.log)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +102,14 @@ def test_f02_a_banner_before_the_first_answer(bench: Bench) -> None:
 def test_f03_f08_what_is_glued_to_the_front_of_a_message(bench: Bench, junk: bytes) -> None:
     session = bench.session({"start": [glued(junk)], "turns": [[glued(junk), {"text": "ok"}]]})
     assert session.run("go").text == "ok"
-    assert ignored(session) == []
+    assert session.ignored == []
 
 
 def test_f07_lines_that_end_with_cr_lf(bench: Bench) -> None:
     session = bench.of(AgentSpec(name="crlf", command=sys.executable, args=("-c", CRLF_AGENT)))
     turn = session.run("go")
     assert (turn.text, turn.stop_reason) == ("a\r\nb", "end_turn")
-    assert ignored(session) == []
+    assert session.ignored == []
 
 
 def test_f10_half_an_emoji_poisons_nothing_later(bench: Bench) -> None:
@@ -110,7 +128,7 @@ def test_f16_absurd_nesting_costs_one_message(bench: Bench) -> None:
     closed = '{"jsonrpc":"2.0","method":"session/update","params":' + "[" * 5_000 + "]" * 5_000 + "}"
     session = bench.session([{"text": "a"}, {"raw": deep}, {"raw": closed}, {"text": "b"}])
     assert session.run("go").text == "ab"
-    assert [reason for reason, _ in ignored(session)] == ["nested too deeply"] * 2
+    assert [one.partition(":")[0] for one in session.ignored] == ["nested too deeply"] * 2
 
 
 # --- the life of a process
