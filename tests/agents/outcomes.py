@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .support import ROOT, called
 
@@ -45,10 +45,7 @@ def _diff(turn: Turn) -> str:
         return NOTHING
     if any(call.diffs for call in turn.tool_calls):
         return "yes"
-    told: list[dict[str, Any]] = [update for call in turn.tool_calls for update in call.history]
-    told += [permission.request["toolCall"] for permission in turn.permissions.values()]
-    contents: list[list[dict[str, Any]]] = [update.get("content") or [] for update in told]
-    once = any(item.get("type") == "diff" for content in contents for item in content)
+    once = any(permission.asked and permission.asked.diffs for permission in turn.permissions.values())
     return "when asked" if once else "no"
 
 
