@@ -6,7 +6,7 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from acp_jupyter.errors import TurnNotClean, UsageError
+from acp_jupyter.errors import AgentNotFound, TurnNotClean, UsageError
 from acp_jupyter.kernel.sessions import sessions
 from acp_jupyter.kernel.show import show
 from acp_jupyter.magics.listing import agents_text
@@ -41,7 +41,12 @@ def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
     if options.agent is None and sessions().current is None and settings().agent is None:
         print(agents_text(sessions()))  # noqa: T201  # nothing is started before an agent was chosen
         raise UsageError("no agent was chosen yet", advice="Name one of those above: %%acp demo")
-    turn = _run(task, options)
+    current = sessions().current
+    try:
+        turn = _run(task, options)
+    except AgentNotFound:
+        sessions().current = current  # the next cell is not for one that is not there
+        raise
     if options.output is not None:
         shell.user_ns[options.output] = turn
     _judge(turn, check=options.check)

@@ -27,7 +27,7 @@ def doctor(options: argparse.Namespace) -> str:
     """Return a line for each thing looked at, ``!`` where something is to be mended."""
     lines = [*_environment(), *_front_end(), *_settings()]
     try:
-        session = sessions().get(options.agent)
+        session = sessions().look_up(options.agent) if options.agent else sessions().get()
     except AcpError as error:
         return "\n".join([*lines, f"! agent       {error.message}. {error.advice}"])
     return "\n".join([*lines, *_agent(session)])
@@ -68,7 +68,8 @@ def _settings() -> Iterator[str]:
 def _agent(session: Session) -> Iterator[str]:
     spec = session.spec
     found = shutil.which(spec.command)
-    yield f"{' ' if found else '!'} command     {spec.command}: {found or 'not found'}"
+    where = "not found" if found is None else "found" if found == spec.command else f"is {found}"
+    yield f"{' ' if found else '!'} command     {spec.command} {where}"
     if not found:
         yield (
             f"              install it with: {spec.install}"

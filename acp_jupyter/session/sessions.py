@@ -58,6 +58,10 @@ class Sessions:
         """The session that the next prompt goes to, where one was chosen."""
         return self._current
 
+    @current.setter
+    def current(self, session: Session | None) -> None:
+        self._current = session
+
     def all(self) -> list[Session]:
         """Return every session so far."""
         return list(self._by_name.values())
@@ -78,12 +82,16 @@ class Sessions:
             names = ", ".join(spec.name for spec in self.agents.available())
             raise UsageError("no agent was chosen yet", advice=f"Found here: {names}. Name one: %%acp demo")
         if agent is not None:
-            self._current = self._session_with(self.agents.get(agent))
+            self._current = self.look_up(agent)
         elif self._current is not None:
             with contextlib.suppress(AgentUnknown):  # removed meanwhile: its session goes on as it was
                 self._current.use(self.agents.get(self._current.name))
         assert self._current is not None  # noqa: S101  # one of the two branches above set it
         return self._current
+
+    def look_up(self, agent: str) -> Session:
+        """Return the session with ``agent`` as `get` does, without making it current."""
+        return self._session_with(self.agents.get(agent))
 
     def _session_with(self, spec: AgentSpec) -> Session:
         session = self._by_name.get(spec.name)

@@ -238,8 +238,8 @@ def find_command(command: str, cwd: str, environment: Mapping[str, str], *, wind
                 return found
     raise AgentNotFound(
         f"the agent's command {command!r} was not found",
-        advice="Install it, or add its directory to PATH, or give its full path. A kernel's PATH may differ "
-        f"from a terminal's; it was looked for in {os.pathsep.join(folders) or 'an empty PATH'}.",
+        advice="Where it is installed, add its directory to PATH, or give its full path. A kernel's PATH may "
+        f"differ from a terminal's; it was looked for in {os.pathsep.join(folders) or 'an empty PATH'}.",
     )
 
 

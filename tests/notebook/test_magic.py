@@ -545,3 +545,49 @@ def test_au3_a_log_in_in_a_terminal_asks_the_page_for_one(notebook: FrontEnd, ho
     assert notebook.status(cell) == "ok"
     assert notebook.printed(cell).startswith("Run this in a terminal")
     assert [one["msg_type"] for one in notebook.heard].count("comm_open") == 1
+
+
+def test_an_agent_that_is_not_there_does_not_become_the_current_one(notebook: FrontEnd, home: Path) -> None:
+    notebook.add_agent("worker", [{"text": "Done."}], home)
+    notebook.run("%acp add gone -- no-such-agent-here --acp")
+    notebook.run("%%acp worker\nWork.")
+    missing = notebook.execute("%%acp gone\nWork.")
+    assert notebook.status(missing) == "error"
+    assert "no-such-agent-here" in notebook.error(missing)
+    assert notebook.run("%acp status").startswith("agent       worker")
+    doctored = notebook.run("%acp doctor gone")
+    assert "! command     no-such-agent-here not found" in doctored
+    assert notebook.run("%acp status").startswith("agent       worker")
+
+
+def test_the_doctor_shakes_hands_and_says_what_is_there(notebook: FrontEnd, home: Path) -> None:
+    offers = {"loadSession": True, "sessionCapabilities": {"list": {}}}
+    script = {"initialize": {"agentCapabilities": offers, "authMethods": [{"id": "key", "name": "Key"}]}}
+    notebook.add_agent("worker", {**script, "turns": [[{"text": "Done."}]]}, home)
+    told = notebook.run("%acp doctor worker")
+    rows = {line[2:13].strip(): line[14:] for line in told.splitlines()}
+    assert rows["handshake"] == "Fake agent 1.0.0"
+    assert rows["it offers"] == "loadSession, sessionCapabilities.list"
+    assert rows["log-ins"] == "key"
+    assert "ipykernel" in rows["packages"]
+    assert rows["card"].startswith("no live card has answered yet")
+    assert not [line for line in told.splitlines() if line.startswith("!")]
+    notebook.add_agent("broken", {"start": [{"stderr": "no key"}, {"exit": 3}]}, home)
+    told = notebook.run("%acp doctor broken")
+    assert "! handshake   the agent exited with code 3" in told
+    assert told.rstrip().endswith("no key")
+
+
+def test_mcp_servers_are_added_told_to_the_agent_and_removed(notebook: FrontEnd, home: Path) -> None:
+    notebook.add_agent("worker", {"turns": [[{"text": "Done."}]]}, home)
+    notebook.run("import os; os.environ['FILES_TOKEN'] = 'a-planted-secret'\n%acp use worker")
+    notebook.run("%acp mcp add files --env FILES_TOKEN -- sh --root /tmp")
+    assert "files" in notebook.run("%acp mcp list")
+    assert "a-planted-secret" not in notebook.run("%acp mcp list")
+    notebook.run("%%acp\nWork.")
+    (opened,) = [m["params"] for m in heard_by("worker", home) if m.get("method") == "session/new"]
+    (server,) = opened["mcpServers"]
+    assert (server["name"], server["args"]) == ("files", ["--root", "/tmp"])
+    assert server["env"] == [{"name": "FILES_TOKEN", "value": "a-planted-secret"}]
+    notebook.run("%acp mcp remove files")
+    assert "No MCP server" in notebook.run("%acp mcp")
