@@ -316,7 +316,10 @@ PROTOCOL = Section(
         Row(
             "R16",
             "a second end is ignored",
-            ("session/test_session.py::test_r16_a_second_end_is_ignored",),
+            (
+                "session/test_session.py::test_r16_a_second_end_is_ignored",
+                "wire/test_peer.py::test_f17_ids_sent_back_as_text_are_matched",
+            ),
         ),
         Row(
             "R18",

@@ -751,6 +751,8 @@ PERMISSIONS = Section(
             (
                 "session/test_policy.py::test_titles_names_and_option_names_decide_nothing",
                 "session/test_policy.py::test_reading_and_searching_within_the_roots_is_allowed_once",
+                "session/test_policy.py::test_without_a_location_it_is_asked",
+                "session/test_policy.py::test_a_read_with_a_command_is_asked",
                 "session/test_permissions.py::test_a_policy_answers_without_a_person",
             ),
         ),
@@ -1043,7 +1045,10 @@ LOG_IN = Section(
         Row(
             "AU2",
             "offers log-ins in a terminal: JupyterLab's own, or the command to copy",
-            ("browser/test_terminal.py::test_au3_a_terminal_opens_with_the_log_in_typed_in",),
+            (
+                "browser/test_terminal.py::test_au3_a_terminal_opens_with_the_log_in_typed_in",
+                "notebook/test_magic.py::test_au3_a_log_in_in_a_terminal_asks_the_page_for_one",
+            ),
         ),
         Row(
             "AU3",
@@ -1157,6 +1162,7 @@ SESSIONS = Section(
             "S9",
             "title, usage, cost and commands stay with the session; its id outlives the kernel",
             (
+                "session/test_lasting.py::test_s9_a_later_kernel_is_told_of_the_session",
                 "session/test_remembered.py::test_s9_a_session_is_remembered_by_notebook_and_agent",
                 "session/test_remembered.py::test_s9_a_notebook_that_was_moved_is_known_by_its_own_transcripts",
                 "protocol/test_counterpart.py::test_u1_to_u11_every_update_that_the_sdk_knows",

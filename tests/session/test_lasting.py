@@ -174,7 +174,7 @@ def test_p03_a_session_that_cannot_be_had_again_is_new_and_says_so(bench: Bench)
     assert "gone for good" in second.notes[0].text
 
 
-def test_a_later_kernel_is_told_of_the_session(bench: Bench) -> None:
+def test_s9_a_later_kernel_is_told_of_the_session(bench: Bench) -> None:
     session = agent(bench)
     kept: list[tuple[str, str]] = []
     session.keep = lambda session_id, cwd: kept.append((session_id, cwd))
