@@ -53,6 +53,7 @@ class Card:
         self._finished = False
         self._due = False
         self._urgent = False
+        self._states: dict[str, str] = {}
         self._next_publish = self._next_urgent = 0.0
         self._late_scheduled = False
         self._late_s = _LATE_S
@@ -188,10 +189,13 @@ class Card:
         """Note whether the output is to be written anew for this."""
         where, key = node if len(node) == 2 else ("", "")  # noqa: PLR2004  # kind and key
         if where in {"permissions", "elicitations"}:
-            self._due = True
-            # a person is to see at once what is asked
             asked = self._turn.permissions if where == "permissions" else self._turn.elicitations
-            self._urgent = self._urgent or asked[key].state == "open"
+            state = asked[key].state
+            changed = self._states.get(key) != state
+            self._states[key] = state
+            self._due = self._due or changed
+            # a person is to see at once what is asked
+            self._urgent = self._urgent or (changed and state == "open")
         elif self._widget is None or (where == "tool_calls" and self._turn.tool_calls[str(key)].finished):
             self._due = True
 

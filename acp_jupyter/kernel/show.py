@@ -1,8 +1,8 @@
 """Joins a session's turn to the cell that runs it: what shows it, the waiting, the questions, its end.
 
-Who answers a permission request that no policy answers: a person at the card; where no card works, a person
-at ``input()``; where there is no input, nobody: the request is rejected, and the card says what would have
-allowed it. A form or an address is asked for by ``input()``, else declined.
+Who answers a permission request that no policy answers, a form or an address: a person at the card; where no
+card works, a person at ``input()``; where there is no input, nobody: a request is rejected, and the card says
+what would have allowed it; a form or an address is declined.
 """
 
 from __future__ import annotations
@@ -127,19 +127,14 @@ def _uninterrupted() -> Generator[None]:
 
 def _tick(view: _View, run: TurnRun) -> None:
     view.flush()
-    if run.turn.pending and view.unattended:
+    if (run.turn.pending or run.turn.pending_elicitations) and view.unattended:
         _ask_by_text(run)
-    if run.turn.pending_elicitations:
-        _elicit_by_text(run)
 
 
 def _ask_by_text(run: TurnRun) -> None:
     for pending in run.session.pending:
         if not ask(run, pending):
             run.session.reject_unasked(pending.key)
-
-
-def _elicit_by_text(run: TurnRun) -> None:
     for pending in run.session.pending_elicitations:
         if not elicit(run, pending):
             run.session.decline_unasked(pending.key)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.address import Address, address_of
 from acp_jupyter.model.content import as_dict, as_text
-from acp_jupyter.model.form import Form, form_of
+from acp_jupyter.model.form import Form, form_of, rules
 from acp_jupyter.model.text import json_text
 
 if TYPE_CHECKING:
@@ -85,10 +85,12 @@ def elicitation_json(node: Elicitation) -> dict[str, Any]:
     return {
         **{key: getattr(node, key) for key in _KEYS},
         "schema": None if node.schema is None else json_text(_without_secrets(node.schema, form)),
+        "title": form.title,
+        "description": form.description,
         "fields": [_field_json(field) for field in form.fields],
         "address": None if address is None else {**address._asdict(), "warnings": list(address.warnings)},
         "faults": dict(node.faults),
-        "content": None if node.content is None else shown_content(node),
+        "content": None if node.content is None else json_text(shown_content(node)),
     }
 
 
@@ -105,9 +107,10 @@ def secrets_sent(node: Elicitation) -> list[str]:
 
 
 def _field_json(field: Field) -> dict[str, Any]:
-    default = None if field.secret else field.default
+    hidden = field.secret or field.default is None
+    more = {"default": None if hidden else json_text(field.default), "secret": field.secret}
     choices = [choice._asdict() for choice in field.choices]
-    return {**asdict(field), "choices": choices, "default": default, "secret": field.secret}
+    return {**asdict(field), "choices": choices, "rules": rules(field), **more}
 
 
 def _without_secrets(schema: dict[str, Any], form: Form) -> dict[str, Any]:
@@ -121,7 +124,9 @@ def _without_secrets(schema: dict[str, Any], form: Form) -> dict[str, Any]:
 
 def elicitation_from_json(node: dict[str, Any]) -> Elicitation:
     """Return the elicitation of a document's node."""
-    schema = None if node["schema"] is None else as_dict(json.loads(node["schema"]))
+    schema, content = (
+        None if node[key] is None else as_dict(json.loads(node[key])) for key in ("schema", "content")
+    )
     return Elicitation(
-        **{key: node[key] for key in _KEYS}, schema=schema, content=node["content"], faults=node["faults"]
+        **{key: node[key] for key in _KEYS}, schema=schema, content=content, faults=node["faults"]
     )

@@ -311,6 +311,30 @@ def value_of(field: Field, typed: str) -> Any:
         raise ValueError(f"It is {what}.") from None
 
 
+def entered(form: Form, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values of what was put into the fields on a card, and what is wrong with what can be none.
+
+    Numbers come as they were typed, since JavaScript's own would falsify large ones. What is empty is left
+    out.
+    """
+    numbers = {field.name: field for field in form.fields if field.kind in {"number", "integer"}}
+    values: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    for name, value in given.items():
+        typed = value.strip() if name in numbers and isinstance(value, str) else value
+        try:
+            read = (
+                value_of(numbers[name], typed)
+                if name in numbers and typed and isinstance(typed, str)
+                else typed
+            )
+        except ValueError as error:
+            wrong[name] = str(error)
+        else:
+            values.update({name: read} if read not in (None, "") else {})
+    return values, wrong
+
+
 def _chosen(field: Field, typed: str) -> str:
     exact = [choice.value for choice in field.choices if typed in choice[:2]]
     if not exact and typed.isascii() and typed.isdecimal() and 1 <= int(typed) <= len(field.choices):

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from acp_jupyter.errors import ElicitationClosed, UsageError, ValuesRefused
 from acp_jupyter.model import events
 from acp_jupyter.model.address import address_of
-from acp_jupyter.model.form import faults
+from acp_jupyter.model.content import as_dict
+from acp_jupyter.model.form import entered, faults
 from acp_jupyter.wire.answers import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
@@ -145,11 +146,13 @@ class ElicitationBroker:
                 raise UsageError("an address takes no values", advice="Accept it without any.")
             self._close(key, events.ElicitationClosed(key, "accepted", "you"))
             return
-        found = faults(node.form, given)
+        self._refuse(key, faults(node.form, given))
+        self._close(key, events.ElicitationClosed(key, "accepted", "you", given))
+
+    def _refuse(self, key: str, found: dict[str, str]) -> None:
         if found:
             self._apply(events.ElicitationFaulted(key, found))
             raise ValuesRefused(found)
-        self._close(key, events.ElicitationClosed(key, "accepted", "you", given))
 
     def decline(self, key: str, by: str = "you", reason: str | None = None) -> None:
         """Say no.
@@ -179,11 +182,27 @@ class ElicitationBroker:
             if not isinstance(key, str):
                 return
             if action == "accept":
-                self.accept(key, content if isinstance(content, dict) else None)  # pyright: ignore[reportUnknownArgumentType]  # any JSON
+                self._accept_entered(key, as_dict(content))
+            elif action == "check":
+                self._check_entered(key, as_dict(content))
             elif action == "decline":
                 self.decline(key)
             elif action == "cancel":
                 self.cancel(key)
+
+    def _accept_entered(self, key: str, given: dict[str, Any]) -> None:
+        form = self._open(key).form
+        values, wrong = entered(form, given)
+        if wrong:
+            self._refuse(key, {**faults(form, values), **wrong})
+        self.accept(key, values)
+
+    def _check_entered(self, key: str, given: dict[str, Any]) -> None:
+        """Tell what is wrong with what was entered so far: of other fields nobody has thought yet."""
+        form = self._open(key).form
+        values, wrong = entered(form, given)
+        found = {**faults(form, values), **wrong}
+        self._apply(events.ElicitationFaulted(key, {name: found[name] for name in given if name in found}))
 
     def close_all(self, reason: str) -> None:
         """Answer every open one of a turn with ``cancel``: the turn was cancelled, or is over."""

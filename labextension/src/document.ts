@@ -60,5 +60,6 @@ const EMPTY: Omit<Turn, 'agent' | 'items' | 'tool_calls' | 'terminals' | 'permis
   title: null,
   mode: null,
   options: [],
-  usage: null
+  usage: null,
+  elicitations: {}
 };

@@ -3,6 +3,8 @@
 import type { Ui } from './page';
 
 const KEY = 'focus';
+/** Where in a text the cursor stands. */
+const CARET = 'caret';
 
 /** What a focused element is called in its card: it has the same name in the next drawing of it. */
 function nameOf(root: Element, element: Element): string {
@@ -19,6 +21,12 @@ export function rememberFocus(root: HTMLElement, ui: Ui): void {
   root.addEventListener('focusin', event => {
     if (event.target instanceof Element) ui.set(KEY, nameOf(root, event.target));
   });
+  for (const type of ['input', 'keyup', 'pointerup', 'focusin']) {
+    root.addEventListener(type, () => {
+      const at = (document.activeElement as HTMLInputElement | null)?.selectionEnd;
+      if (typeof at === 'number') ui.set(CARET, at);
+    });
+  }
   root.addEventListener('focusout', event => {
     const left = event.target as Element;
     setTimeout(() => {
@@ -33,5 +41,9 @@ export function restoreFocus(root: HTMLElement, ui: Ui): void {
   if (typeof name !== 'string' || (document.activeElement && document.activeElement !== document.body)) return;
   const tag = name.split(' ')[1] ?? '';
   const found = [...root.querySelectorAll<HTMLElement>(tag)].find(one => nameOf(root, one) === name);
+  // to take the focus is to move the cursor
+  const caret = ui.get(CARET);
   (found ?? root.querySelector<HTMLElement>('.acp-body'))?.focus({ preventScroll: true });
+  const field = found as HTMLInputElement | undefined;
+  if (typeof caret === 'number' && typeof field?.selectionEnd === 'number') field.setSelectionRange(caret, caret);
 }

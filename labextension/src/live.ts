@@ -3,7 +3,7 @@
 import { check } from './document';
 import { notebooks } from './page';
 import { hasEnded, TurnStore } from './store';
-import type { FromCard, Model, ToCard, Turn } from './types';
+import type { ElicitAction, Entered, FromCard, Model, ToCard, Turn } from './types';
 
 const RESYNC_AGAIN_MS = 2000;
 const READY_AGAIN_MS = 4000;
@@ -51,6 +51,11 @@ export class Link {
 
   decide(key: string, optionId: string): void {
     if (this.store?.send(key, optionId)) this.send({ type: 'decide', key, option_id: optionId });
+  }
+
+  /** Answer a form or an address; what was put into a form can be told again, for the kernel may refuse it. */
+  elicit(key: string, action: ElicitAction, content: Entered | null): void {
+    if (content || this.store?.send(key, action)) this.send({ type: 'elicit', key, action, content });
   }
 
   cancel(): void {

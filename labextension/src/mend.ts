@@ -40,6 +40,7 @@ const maybe = (shape: Shape): Shape => or(null, shape);
 const time = maybe(plain(Number.isFinite, () => null));
 const words = maybe(text);
 const optional = or(undefined, text);
+const flag = plain(value => typeof value === 'boolean', () => false);
 
 function list(shape: Shape): Shape {
   return (value, place, wrong) => {
@@ -121,6 +122,7 @@ const item = oneOf({
   plan: record({ plan_id: text }),
   tool_call: record({ tool_call_id: text }),
   terminal: record({ terminal_id: text }),
+  elicitation: record({ key: text }),
   notice: record({ severity: text, title: text, description: words }),
   compaction: record({ status: text, summary: list(block), error: words }),
   mode: record({ name: text, by: optional }),
@@ -161,6 +163,14 @@ const turn = record({
       key: text, tool_call_id: text, state: text, option_id: words, decided_by: words, reason: words, opened_at: time, decided_at: time,
       options: list(record({ option_id: text, name: text, kind: text })),
       asked: maybe(toolCall)
+    })
+  ),
+  elicitations: map(
+    record({
+      key: text, mode: text, message: text, title: words, description: words, tool_call_id: words, url: words,
+      fields: list(record({ name: text, title: words })),
+      address: maybe(record({ before: text, host: text, after: text, warnings: list(text) })),
+      state: text, content: words, decided_by: words, reason: words, opened_at: time, decided_at: time, completed: flag
     })
   ),
   plans: map(record({ entries: list(record({ content: text, priority: text, status: text })) }))

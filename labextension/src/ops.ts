@@ -72,4 +72,4 @@ export function applyOp(turn: Turn, op: Op): string | null {
   return anything ? null : '';
 }
 
-const COLLECTIONS = ['items', 'tool_calls', 'terminals', 'permissions', 'plans'];
+const COLLECTIONS = ['items', 'tool_calls', 'terminals', 'permissions', 'elicitations', 'plans'];

@@ -110,6 +110,7 @@ function liveCard(link: Link, store: TurnStore): Card {
     gone: link.gone,
     ui: uiOf(store.turn.turn_id),
     decide: (key, optionId) => link.decide(key, optionId),
+    elicit: (key, action, content) => link.elicit(key, action, content),
     cancel: () => link.cancel()
   };
 }
@@ -121,7 +122,8 @@ export function mountSaved(doc: unknown, el: Element): Dispose {
     const turn = readTurn(doc);
     const store = new TurnStore(turn);
     begin(root, store);
-    draw(root, { store, live: false, ui: uiOf(turn.turn_id), decide: () => undefined, cancel: () => undefined });
+    const inert = (): void => undefined;
+    draw(root, { store, live: false, ui: uiOf(turn.turn_id), decide: inert, elicit: inert, cancel: inert });
   } catch (error) {
     line(root, 'acp-failure', error instanceof Error ? error.message : String(error));
   }

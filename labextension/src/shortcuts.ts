@@ -2,7 +2,7 @@
  * Keep the notebook's plain-key shortcuts (`a` inserts a cell, `d d` deletes one) away from keys pressed in a card.
  *
  * The mark that JupyterLab heeds has to stand on the focused element itself, since its command-mode shortcuts select
- * `:focus`. Keys with a modifier, such as save and run, stay the notebook's.
+ * `:focus`. Keys with a modifier, such as save and run, stay the notebook's; in a field, where they edit, only save does.
  */
 
 export const SUPPRESS = 'data-lm-suppress-shortcuts';
@@ -12,8 +12,9 @@ function onKeyDown(event: KeyboardEvent): void {
   const card = target?.closest('.acp-turn');
   if (!target || !card) return;
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  const edits = target.matches('input, select, textarea') && event.key.toLowerCase() !== 's';
   for (const node of [target, card]) {
-    if (plain) node.setAttribute(SUPPRESS, 'true');
+    if (plain || edits) node.setAttribute(SUPPRESS, 'true');
     else node.removeAttribute(SUPPRESS);
   }
 }

@@ -7,7 +7,7 @@ export class TurnStore {
   turn: Turn;
   /** Kernel's clock less ours, in seconds. */
   clockOffset = 0;
-  /** Answers on their way: option id by request key, until the document says otherwise. */
+  /** Answers on their way, by the key of what was asked: an option's id or an action, until the document says otherwise. */
   readonly sent = new Map<string, string>();
   /** The number of the last message applied. */
   seq = 0;
@@ -68,13 +68,18 @@ export class TurnStore {
     return true;
   }
 
-  /** Remember an answer on its way; false where one already is, or the request is not open. */
-  send(key: string, optionId: string): boolean {
-    if (this.sent.has(key) || own(this.turn.permissions, key)?.state !== 'open') return false;
-    this.sent.set(key, optionId);
-    this.touch(`permissions/${key}`);
-    this.notify();
+  /** Remember an answer on its way; false where one already is, or what was asked is not open. */
+  send(key: string, answer: string): boolean {
+    if (this.sent.has(key) || !openKeys(this.turn).includes(key)) return false;
+    this.sent.set(key, answer);
+    this.redraw(key);
     return true;
+  }
+
+  /** Draw what was asked anew, in every view: somebody has clicked or typed there. */
+  redraw(key: string): void {
+    this.touch(`${own(this.turn.permissions, key) ? 'permissions' : 'elicitations'}/${key}`);
+    this.notify();
   }
 
   /** Mark `node` as changed. */
@@ -84,8 +89,10 @@ export class TurnStore {
   }
 
   private settle(): void {
+    if (this.sent.size === 0) return;
+    const open = openKeys(this.turn);
     for (const key of [...this.sent.keys()]) {
-      if (own(this.turn.permissions, key)?.state !== 'open') this.sent.delete(key);
+      if (!open.includes(key)) this.sent.delete(key);
     }
   }
 
@@ -115,6 +122,12 @@ export function contentOf(call: ToolCall | undefined): ToolContent[] {
 /** The permission requests in the order in which they came: an object's keys do not keep it where they look like numbers. */
 export function permissionsInOrder(turn: Turn): Permission[] {
   return Object.values(turn.permissions).sort((a, b) => (a.opened_at ?? 0) - (b.opened_at ?? 0));
+}
+
+/** The keys of all that waits for a person's answer, in the order in which it came. */
+export function openKeys({ permissions, elicitations }: Turn): string[] {
+  const open = [...Object.values(permissions), ...Object.values(elicitations)].filter(one => one.state === 'open');
+  return open.sort((a, b) => (a.opened_at ?? 0) - (b.opened_at ?? 0)).map(one => one.key);
 }
 
 /** A terminal's end in words: `exit 1`, `killed by SIGKILL`; null while it runs. */

@@ -32,6 +32,7 @@ export interface Turn {
   tool_calls: Record<string, ToolCall>;
   terminals: Record<string, Terminal>;
   permissions: Record<string, Permission>;
+  elicitations: Record<string, Elicitation>;
   plans: Record<string, Plan>;
 }
 
@@ -55,6 +56,7 @@ export type Item =
   | { type: 'plan'; plan_id: string }
   | { type: 'tool_call'; tool_call_id: string }
   | { type: 'terminal'; terminal_id: string }
+  | { type: 'elicitation'; key: string }
   | NoticeItem
   | CompactionItem
   | { type: 'mode'; id: string; name: string; by?: string }
@@ -185,6 +187,48 @@ export interface Permission {
   asked: ToolCall | null;
 }
 
+/** A form that the agent asks a person to fill in, or an address that it asks to be opened. */
+export interface Elicitation {
+  key: string;
+  mode: string;
+  message: string;
+  title: string | null;
+  description: string | null;
+  fields: Field[];
+  url: string | null;
+  address: { before: string; host: string; after: string; warnings: string[] } | null;
+  tool_call_id: string | null;
+  state: string;
+  /** JSON text of the values that were sent. */
+  content: string | null;
+  faults: Record<string, string>;
+  decided_by: string | null;
+  reason: string | null;
+  opened_at: number | null;
+  decided_at: number | null;
+  completed: boolean;
+}
+
+export interface Field {
+  name: string;
+  kind: string;
+  title: string | null;
+  description: string | null;
+  required: boolean;
+  rules: string[];
+  /** JSON text. */
+  default: string | null;
+  choices: { value: string; title: string; description: string | null }[];
+  maximum: number | null;
+  format: string | null;
+  secret: boolean;
+}
+
+export type ElicitAction = 'accept' | 'decline' | 'cancel' | 'check';
+
+/** What was put into a form: numbers as they were typed, null where nothing. */
+export type Entered = Record<string, string | boolean | string[] | null>;
+
 export interface Plan {
   entries: { content: string; priority: string; status: string }[];
 }
@@ -206,6 +250,7 @@ export type FromCard =
   | { type: 'cleared' }
   | { type: 'bundle' }
   | { type: 'decide'; key: string; option_id: string }
+  | { type: 'elicit'; key: string; action: ElicitAction; content: Entered | null }
   | { type: 'cancel' };
 
 /** What we use of an anywidget model. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mend } from '../src/mend';
 import { mountSaved } from '../src/renderer';
 import type { Edit, Turn } from '../src/types';
-import { call, frame, permission, saved, terminal, turn } from './help';
+import { call, elicitation, field, frame, permission, saved, terminal, turn } from './help';
 
 const EVIL = '<img src=x onerror="window.PWN=1"><script>window.PWN=1</script>';
 const VALUES: unknown[] = [null, -1e9, {}, [null], { type: EVIL }, EVIL];
@@ -22,7 +22,7 @@ function rich(): Turn {
     items: [
       { type: 'message', role: 'agent', message_id: null, text: 'The first words' }, { type: 'thought', message_id: null, text: 'hm', started_at: 1, ended_at: 2 },
       { type: 'content', role: 'agent', message_id: null, block: { type: 'image', mimeType: 'image/png', data: 'AAAA' } }, { type: 'plan', plan_id: 'p' },
-      { type: 'tool_call', tool_call_id: 't1' }, { type: 'terminal', terminal_id: 'x2' }, { type: 'notice', severity: 'info', title: 'N', description: 'D' },
+      { type: 'elicitation', key: 'e1' }, { type: 'elicitation', key: 'e2' }, { type: 'tool_call', tool_call_id: 't1' }, { type: 'terminal', terminal_id: 'x2' }, { type: 'notice', severity: 'info', title: 'N', description: 'D' },
       { type: 'compaction', compaction_id: 'c', status: 'completed', summary: [{ type: 'text', text: 's' }], error: null },
       { type: 'mode', id: 'm', name: 'M', by: 'you' }, { type: 'option', id: 'o', name: 'Model', value: 'Large', by: 'agent' }, { type: 'unknown', kind: 'k', raw: '{"a":1}' },
       { type: 'message', role: 'agent', message_id: null, text: 'The last words' }
@@ -32,6 +32,13 @@ function rich(): Turn {
     permissions: {
       1: permission({ state: 'selected', option_id: 'once', decided_by: 'you', reason: 'why', decided_at: 3, asked: { ...one, title: 'asked' } }),
       2: permission({ key: '2' })
+    },
+    elicitations: {
+      e1: elicitation({
+        title: 'Where to', description: 'All', fields: [field({ name: 'n', title: 'Name' })], tool_call_id: 't1',
+        state: 'accepted', content: '{"n":"Ada"}', decided_by: 'you', reason: 'why', opened_at: 1, decided_at: 3
+      }),
+      e2: elicitation({ key: 'e2', mode: 'url', url: 'https://x.test/', address: { before: 'https://', host: 'x.test', after: '/', warnings: ['beware'] } })
     },
     plans: { p: { entries: [{ content: 'step', priority: 'high', status: 'pending' }] } }
   });

@@ -1,9 +1,9 @@
 /** Turns to draw, and a kernel to draw them from. */
 
 import { afterEach } from 'vitest';
-import { BOX_REST_MS } from '../src/card/permission';
+import { BOX_REST_MS } from '../src/card/rest';
 import { mountLive, mountSaved } from '../src/renderer';
-import type { FromCard, Model, Op, Permission, Terminal, ToolCall, Turn } from '../src/types';
+import type { Elicitation, Field, FromCard, Model, Op, Permission, Terminal, ToolCall, Turn } from '../src/types';
 
 export function turn(more: Partial<Turn> = {}): Turn {
   return {
@@ -29,6 +29,7 @@ export function turn(more: Partial<Turn> = {}): Turn {
     tool_calls: {},
     terminals: {},
     permissions: {},
+    elicitations: {},
     plans: {},
     ...more
   };
@@ -68,6 +69,46 @@ export function permission(more: Partial<Permission> = {}): Permission {
     opened_at: 1001,
     decided_at: null,
     asked: null,
+    ...more
+  };
+}
+
+/** A form without fields. */
+export function elicitation(more: Partial<Elicitation> = {}): Elicitation {
+  return {
+    key: 'e1',
+    mode: 'form',
+    message: '',
+    title: null,
+    description: null,
+    fields: [],
+    url: null,
+    address: null,
+    tool_call_id: null,
+    state: 'open',
+    content: null,
+    faults: {},
+    decided_by: null,
+    reason: null,
+    opened_at: 1001,
+    decided_at: null,
+    completed: false,
+    ...more
+  };
+}
+
+export function field(more: Partial<Field> & { name: string }): Field {
+  return {
+    kind: 'text',
+    title: null,
+    description: null,
+    required: false,
+    rules: ['optional'],
+    default: null,
+    choices: [],
+    maximum: null,
+    format: null,
+    secret: false,
     ...more
   };
 }

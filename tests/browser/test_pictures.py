@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 # card and page, in pixels: JupyterLab takes the rest of the page for itself
-_PAGE = {900: 1084, 400: 518}
+PAGE = {900: 1084, 400: 518}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [900, 400])
 def test_card(open_notebook: Callable[..., Notebook], pictures: Path, width: int, *, dark: bool) -> None:
     theme = "dark" if dark else "light"
-    notebook = open_notebook(CELLS, width=_PAGE[width], height=1600, dark=dark)
+    notebook = open_notebook(CELLS, width=PAGE[width], height=1600, dark=dark)
     notebook.run(0)
     notebook.ended(0)
     output = notebook.run(1)

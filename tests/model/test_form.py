@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_jupyter.model.address import address_of
-from acp_jupyter.model.form import Choice, Field, Form, faults, form_of, rules, value_of
+from acp_jupyter.model.form import Choice, Field, Form, entered, faults, form_of, rules, value_of
 from acp_jupyter.model.pattern import pattern_of
 
 
@@ -331,3 +331,29 @@ def test_e5_the_host_is_told_apart_and_warned_of(url: str, host: str, warning: s
 )
 def test_e4_what_a_browser_might_read_otherwise_is_no_address(url: str) -> None:
     assert address_of(url) is None
+
+
+def test_e3_what_is_put_into_a_card_becomes_values() -> None:
+    got = form(
+        name=STRING,
+        code=STRING,
+        ratio={"type": "number"},
+        count={"type": "integer"},
+        left={"type": "integer"},
+        sure={"type": "boolean"},
+        many={"type": "array", "items": {"enum": ["x"]}},
+    )
+    given_ = {
+        "name": " Ada ",
+        "code": "",
+        "ratio": "1e3",
+        "count": f" {2**53 + 1} ",
+        "left": " ",
+        "sure": False,
+        "many": [],
+    }
+    values = {"name": " Ada ", "ratio": 1000.0, "count": 2**53 + 1, "sure": False, "many": []}
+    assert entered(got, given_) == (values, {})
+    wrong = {"ratio": "It is a number.", "count": "It is a whole number."}
+    assert entered(got, {"name": None, "ratio": "half", "count": "1.5"}) == ({}, wrong)
+    assert entered(got, {"count": 7, "other": "1"}) == ({"count": 7, "other": "1"}, {})

@@ -107,7 +107,7 @@ def test_e1_and_e2_a_form_is_filled_in_by_text_reviewed_and_sent(typist: Typist,
     (bundle,) = typist.outputs(cell)
     (node,) = bundle[MIME]["elicitations"].values()
     assert (node["state"], node["decided_by"]) == ("accepted", "you")
-    assert node["content"] == {**values, "api_key": "[not saved]"}
+    assert json.loads(node["content"]) == {**values, "api_key": "[not saved]"}
     assert "planted-key" not in json.dumps(bundle) + printed
 
 
@@ -182,3 +182,49 @@ def test_e6_where_a_cell_takes_no_input_it_is_declined(typist: Typist, tmp_path:
     assert typist.sent(tmp_path) == [{"action": "decline"}] * 2
     assert typist.value("[e.decided_by for e in turn.elicitations.values()]") == ["nobody"] * 2
     assert typist.value("[n.severity for n in turn.notes]") == ["warning"] * 2
+
+
+def test_c10_a_card_answers_by_its_message(typist: Typist, tmp_path: Path) -> None:
+    typist.run("%acp ask auto")
+    cell = begin(typist, tmp_path, FORM, URL, SHORT)
+    # it is asked before the page says that it draws the card
+    typist.until(lambda: any(out[MIME]["elicitations"] for out in typist.outputs(cell)))
+    assert not typist.cards
+    card = typist.card_of(cell)
+
+    def open_one() -> dict[str, Any]:
+        nodes = card.turn["elicitations"].values()
+        return next((node for node in nodes if node["state"] == "open"), {})
+
+    typist.see(open_one)
+    key = open_one()["key"]
+    assert card.turn["state"] == "waiting"
+    assert [field["name"] for field in open_one()["fields"]] == list(SCHEMA["properties"])
+    for bad in (
+        {"key": None, "action": "accept", "content": {"name": "Ada"}},
+        {"key": "e99", "action": "accept", "content": {"name": "Ada"}},
+        {"key": key, "action": "allow", "content": {"name": "Ada"}},
+        {"key": key, "action": "accept", "content": ["Ada"]},
+        {"key": key, "action": "accept", "content": {"name": "A", "count": "few"}},
+    ):
+        typist.tell(card, {"type": "elicit", **bad})
+    few = {"count": "It is a whole number."}
+    typist.see(lambda: open_one()["faults"] == {"name": "Its length is at least 2.", **few})
+    typist.tell(card, {"type": "elicit", "key": key, "action": "check", "content": {"count": "few"}})
+    typist.see(lambda: open_one()["faults"] == few)
+    values = {"name": "Ada", "count": "9007199254740993", "region": "", "api_key": "key"}
+    typist.tell(card, {"type": "elicit", "key": key, "action": "accept", "content": values})
+    typist.see(lambda: open_one().get("mode") == "url")
+    assert open_one()["address"]["host"] == "xn--80ak6aa92e.com"
+    typist.tell(card, {"type": "elicit", "key": open_one()["key"], "action": "accept"})
+    typist.see(lambda: open_one().get("message") == "Short.")
+    typist.tell(card, {"type": "elicit", "key": open_one()["key"], "action": "cancel"})
+    assert typist.status(cell) == "ok"
+    first = next(iter(card.turn["elicitations"].values()))
+    assert json.loads(first["content"]) == {"name": "Ada", "count": 2**53 + 1, "api_key": "[not saved]"}
+    assert typist.sent(tmp_path) == [
+        {"action": "accept", "content": {"name": "Ada", "count": 2**53 + 1, "api_key": "key"}},
+        {"action": "accept"},
+        {"action": "cancel"},
+    ]
+    assert not typist.client.stdin_channel.msg_ready(), "nothing was asked by text"

@@ -1,9 +1,10 @@
-/** What every part of a card may reach: the turn, what is open, and the two things a person can do. */
+/** What every part of a card may reach: the turn, what is open, and what a person can do. */
 
 import { createContext } from 'preact';
-import { useContext, useEffect, useReducer } from 'preact/hooks';
+import { useContext, useEffect, useReducer, useRef } from 'preact/hooks';
 import type { Ui, UiValue } from '../page';
 import type { TurnStore } from '../store';
+import type { ElicitAction, Entered } from '../types';
 
 export interface Card {
   store: TurnStore;
@@ -13,6 +14,7 @@ export interface Card {
   gone?: boolean;
   ui: Ui;
   decide(key: string, optionId: string): void;
+  elicit(key: string, action: ElicitAction, content: Entered | null): void;
   cancel(): void;
 }
 
@@ -41,6 +43,15 @@ export function useUi<T extends UiValue>(key: string, initial: T): [T, (value: T
     redraw();
   };
   return [ui.get(key) as T, set];
+}
+
+const COPY = Math.random().toString(36).slice(2);
+let made = 0;
+
+/** An element's id that no other card of the page has, whichever copy of this code draws it; `useId` begins anew in each. */
+export function useUniqueId(): string {
+  const id = useRef('');
+  return (id.current ||= `acp-${COPY}-${++made}`);
 }
 
 /** The kernel's time now, in Unix seconds; drawn anew every `period_ms` while `active`. */

@@ -48,7 +48,7 @@ function StateWords({ turn, unfinished }: { turn: Turn; unfinished: string | nul
 }
 
 function stateWords(turn: Turn): string {
-  if (turn.state === 'waiting') return 'waiting for your approval';
+  if (turn.state === 'waiting') return Object.values(turn.permissions).some(one => one.state === 'open') ? 'waiting for your approval' : 'needs your answer';
   if (turn.state === 'starting') return 'starting…';
   if (turn.state === 'failed') return turn.error ? errorWords(turn.error) : 'stopped';
   return turn.state;

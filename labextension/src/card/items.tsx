@@ -4,6 +4,7 @@ import { hasEnded } from '../store';
 import type { CompactionItem, Item, NoticeItem, UnknownItem } from '../types';
 import { BlockView } from './block';
 import { useCard } from './context';
+import { ElicitationView } from './elicitation';
 import { Fold } from './fold';
 import { Icon } from './icons';
 import { JsonTree } from './json-tree';
@@ -32,6 +33,10 @@ export function ItemView({ item, id, last }: { item: Drawn; id: string; last: bo
     case 'terminal': {
       const terminal = own(store.turn.terminals, item.terminal_id);
       return terminal ? <div class="acp-lone-terminal"><TerminalView terminal={terminal} withCommand /></div> : null;
+    }
+    case 'elicitation': {
+      const node = own(store.turn.elicitations, item.key);
+      return node ? <ElicitationView node={node} /> : null;
     }
     case 'notice':
       return <Notice item={item} />;

@@ -1,18 +1,16 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useReducer, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { timeOfDay } from '../text/format';
 import { pathTrouble } from '../text/paths';
 import { hiddenWords } from '../text/visible';
 import { pathsOf, sameOperation, toolInput } from '../tool-input';
 import type { Permission, PermissionOption, ToolCall } from '../types';
 import { AskedContent, Changed, Operation } from './asked';
-import { useCard } from './context';
+import { useCard, useUniqueId } from './context';
 import { Fold } from './fold';
+import { useRest } from './rest';
 import { Code, Seen } from './seen';
 import { decidedWords, optionTag } from './words';
-
-/** A box that has just appeared may stand where a click was aimed at something else. */
-export const BOX_REST_MS = 400;
 
 interface Props {
   permission: Permission;
@@ -53,21 +51,6 @@ export function PermissionView({ permission, call }: Props): JSX.Element {
       {open ? <Request permission={permission} call={call} answer={answer} sent={sent} resting={rests()} /> : <Decision permission={permission} call={call} />}
     </div>
   );
-}
-
-/** Whether a box has only just appeared; it is drawn anew when it has rested. */
-function useRest(active: boolean): () => boolean {
-  const appeared = useRef(performance.now());
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const left = (): number => (active ? appeared.current + BOX_REST_MS - performance.now() : 0);
-  const drawnResting = left() > 0;
-  useEffect(() => {
-    if (!drawnResting) return undefined;
-    // it may be over by now, but was not when this was drawn; and a timer drops fractions
-    const timer = setTimeout(() => redraw(undefined as never), Math.ceil(Math.max(left(), 0)));
-    return () => clearTimeout(timer);
-  });
-  return () => left() > 0;
 }
 
 const KEYS: Record<string, string> = { a: 'allow_once', A: 'allow_always', r: 'reject_once' };
@@ -163,7 +146,7 @@ interface ButtonProps extends Omit<OptionsProps, 'options'> {
 }
 
 function OptionButton({ option, hint, sent, resting, answer }: ButtonProps): JSX.Element {
-  const tag = useId();
+  const tag = useUniqueId();
   return (
     <button
       type="button"

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { ToolCall } from '../types';
-import { useUi } from './context';
+import { useUi, useUniqueId } from './context';
 import { JsonTree } from './json-tree';
 
 type Which = 'raw_input' | 'raw_output';
@@ -16,7 +16,7 @@ const LABELS: Record<Which, string> = { raw_input: 'Raw input', raw_output: 'Raw
 
 /** Raw input and output as tabs; none is open at first. */
 export function Raw({ call, index }: Props): JSX.Element | null {
-  const id = useId();
+  const id = useUniqueId();
   const [chosen, setChosen] = useUi<string>(`raw:${call.tool_call_id}`, '');
   const list = useRef<HTMLDivElement>(null);
   const tabs = (['raw_input', 'raw_output'] as const).filter(which => call[which] !== null);

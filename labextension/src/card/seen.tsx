@@ -12,6 +12,11 @@ function pieces(text: string): ComponentChild[] {
   );
 }
 
+/** The same where only plain text can stand. */
+export function seen(text: string): string {
+  return visible(text).map(piece => (typeof piece === 'string' ? piece : piece.badge)).join('');
+}
+
 const CODE = /(?<!`)`([^`\n]+)`(?!`)/;
 
 /** The same for words that may name things in `backticks`. */

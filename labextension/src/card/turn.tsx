@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { own } from '../ops';
-import { embeddedTerminals, hasEnded, permissionsInOrder } from '../store';
+import { embeddedTerminals, hasEnded, openKeys, permissionsInOrder } from '../store';
 import type { Item, Permission, ToolCall, Turn } from '../types';
 import { useCard } from './context';
 import { ErrorView } from './error';
@@ -20,9 +20,9 @@ export function TurnView(): JSX.Element {
   const { turn } = store;
   const root = useRef<HTMLElement>(null);
   const permissions = byCall(turn);
-  const open = permissionsInOrder(turn).filter(permission => permission.state === 'open').map(permission => permission.key);
+  const open = openKeys(turn);
   const requestOf = (key: string): HTMLElement | undefined =>
-    [...(root.current?.querySelectorAll<HTMLElement>('.acp-permission') ?? [])].find(one => one.dataset.key === key);
+    [...(root.current?.querySelectorAll<HTMLElement>('[data-key]') ?? [])].find(one => one.dataset.key === key);
   const focus = (key: string): void => {
     const block = requestOf(key);
     block?.scrollIntoView({ block: 'center' });
@@ -117,9 +117,16 @@ function Call({ call, index, permissions }: { call: ToolCall; index: number; per
 function OtherItem({ item, index }: { item: Exclude<Item, { type: 'tool_call' }>; index: number }): JSX.Element {
   const { store } = useCard();
   const last = index === store.turn.items.length - 1;
-  const node = item.type === 'plan' ? `plans/${item.plan_id}` : item.type === 'terminal' ? `terminals/${item.terminal_id}` : '';
+  const node = nodeOf(item);
   const rev = [store.revision(`items/${index}`), node && store.revision(node), last, ['thought', 'plan'].includes(item.type) && hasEnded(store.turn)].join(' ');
   return <Part rev={rev}><ItemView item={item} id={`item:${index}`} last={last} /></Part>;
+}
+
+/** The node that an item shows; an empty name where it is its own. */
+function nodeOf(item: Item): string {
+  if (item.type === 'plan') return `plans/${item.plan_id}`;
+  if (item.type === 'terminal') return `terminals/${item.terminal_id}`;
+  return item.type === 'elicitation' ? `elicitations/${item.key}` : '';
 }
 
 /** Requests about a call that the timeline does not hold: asked all the same. */

@@ -1,24 +1,28 @@
 /** Markdown as a list of finished HTML blocks: while a text grows, only its end is read and drawn again. */
 
-import { Marked, type Token, type TokensList } from 'marked';
+import { Lexer, Parser, Renderer, type Token, type Tokens, type TokensList } from 'marked';
 import { escapeHtml, highlight } from './highlight';
 import { sanitize } from './sanitize';
 
-const marked = new Marked({
-  gfm: true,
-  renderer: {
-    code({ text, lang }) {
-      const language = (lang ?? '').trim().split(/\s+/)[0] ?? '';
-      return `<pre><code class="hljs">${highlight(text, language)}</code></pre>`;
-    },
-    codespan({ text }) {
-      return `<code>${escapeHtml(text)}</code>`;
-    },
-    checkbox({ checked }) {
-      return `<span class="acp-task${checked ? ' acp-task-done' : ''}">${checked ? '☑' : '☐'}</span> `;
-    }
+class CardRenderer extends Renderer {
+  override code({ text, lang }: Tokens.Code): string {
+    const language = (lang ?? '').trim().split(/\s+/)[0] ?? '';
+    return `<pre><code class="hljs">${highlight(text, language)}</code></pre>`;
   }
-});
+
+  override codespan({ text }: Tokens.Codespan): string {
+    return `<code>${escapeHtml(text)}</code>`;
+  }
+
+  override checkbox({ checked }: Tokens.Checkbox): string {
+    return `<span class="acp-task${checked ? ' acp-task-done' : ''}">${checked ? '☑' : '☐'}</span> `;
+  }
+}
+
+/** The text's blocks by GitHub's rules, which are the library's own default. */
+function lex(text: string): TokensList {
+  return Lexer.lex(text);
+}
 
 export interface MarkdownBlock {
   source: string;
@@ -27,7 +31,7 @@ export interface MarkdownBlock {
 
 function renderBlock(token: Token, links: TokensList['links']): MarkdownBlock {
   const tokens = Object.assign([token], { links }) as unknown as TokensList;
-  return { source: token.raw, html: sanitize(marked.parser(tokens)) };
+  return { source: token.raw, html: sanitize(Parser.parse(tokens, { renderer: new CardRenderer() })) };
 }
 
 /** How many of `tokens` cannot change any more, whatever comes: those before a later block whose first line is whole. */
@@ -54,11 +58,11 @@ export class MarkdownText {
     if (text === this.text) return this.all;
     if (!text.startsWith(this.text)) this.reset();
     this.text = text;
-    let tokens = marked.lexer(text.slice(this.settledTo));
+    let tokens = lex(text.slice(this.settledTo));
     if (this.settledTo > 0 && Object.keys(tokens.links).length > 0) {
       // A link's definition may serve blocks that were finished before it came.
       this.reset();
-      tokens = marked.lexer(text);
+      tokens = lex(text);
     }
     this.all = [...this.settledBlocks, ...this.render(tokens)];
     if (Object.keys(tokens.links).length === 0) this.settle(tokens);

@@ -1,0 +1,19 @@
+import { useEffect, useReducer, useRef } from 'preact/hooks';
+
+/** A box that has just appeared may stand where a click was aimed at something else. */
+export const BOX_REST_MS = 400;
+
+/** Whether a box has only just appeared; it is drawn anew when it has rested. */
+export function useRest(active: boolean): () => boolean {
+  const appeared = useRef(performance.now());
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const left = (): number => (active ? appeared.current + BOX_REST_MS - performance.now() : 0);
+  const drawnResting = left() > 0;
+  useEffect(() => {
+    if (!drawnResting) return undefined;
+    // it may be over by now, but was not when this was drawn; and a timer drops fractions
+    const timer = setTimeout(() => redraw(undefined as never), Math.ceil(Math.max(left(), 0)));
+    return () => clearTimeout(timer);
+  });
+  return () => left() > 0;
+}
