@@ -33,7 +33,7 @@ def log_text(log: Log) -> str:
 def log_html(log: Log) -> str:
     """Return the log's last rows as a table; each opens to the message's JSON."""
     notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in _notes(log))
-    head = "".join(f"<th>{name}</th>" for name in _HEAD)
+    head = "".join(f'<th style="text-align:left">{name}</th>' for name in _HEAD)
     rows = "".join(map(_html_row, _shown(log)))
     return f"{notes}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
