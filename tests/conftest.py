@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from .protocol.official import SCHEMA, faults
 from .protocol.recording import by_peer, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+settings.register_profile("ours", deadline=None)  # how fast a machine is shows no fault
+settings.load_profile("ours")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

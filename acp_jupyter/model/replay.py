@@ -41,8 +41,10 @@ def end_replay(state: SessionState) -> None:
     """Take over what was told: the turns as history, the rest as the session's own."""
     assert state.replay is not None  # noqa: S101  # the caller looks
     past, state.replay = state.replay.state, None
-    state.history = [turn for turn in past.turns if turn.items]
-    for turn in state.history:
+    told = [turn for turn in past.turns if turn.items]
+    if told or past.session_id != state.session_id:
+        state.history = told
+    for turn in told:
         turn.phase = "done"
     for name in _ABOUT_THE_SESSION:
         setattr(state, name, getattr(past, name))

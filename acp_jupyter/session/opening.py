@@ -67,26 +67,16 @@ async def open_session(  # noqa: PLR0913  # each is named at the call
     if how == "new" or session_id is None:
         await connection.new_session(roots.cwd, roots.additional, mcp_servers, **more)
         return
-    where = (session_id, roots.cwd, roots.additional, mcp_servers)
-    if how == "resume":
-        await connection.resume_session(*where, **more)
-    elif how == "fork":
-        await connection.fork_session(*where, **more)
-    else:
-        await _load(connection, apply, where, more, agent)
-
-
-async def _load(
-    connection: Connection,
-    apply: Callable[[events.Event], None],
-    where: tuple[Any, ...],
-    more: dict[str, Any],
-    agent: AgentInfo,
-) -> None:
-    apply(events.ReplayBegan(where[0], agent, where[1]))
+    remembered = {
+        "load": connection.load_session,
+        "resume": connection.resume_session,
+        "fork": connection.fork_session,
+    }
+    # Only a load tells history by the protocol; agents do it on a resume and a fork too.
+    apply(events.ReplayBegan(session_id, agent, roots.cwd))
     opened = False
     try:
-        await connection.load_session(*where, **more)
+        await remembered[how](session_id, roots.cwd, roots.additional, mcp_servers, **more)
         opened = True
     finally:
         if not opened:

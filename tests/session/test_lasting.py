@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_jupyter.errors import AgentTimeout, AuthenticationRequired, RequestFailed, UsageError
+from acp_jupyter.model.transcript import to_json
 from acp_jupyter.model.turn import ModeChange, OptionChange
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.run import Limits
@@ -99,6 +100,28 @@ def test_a16_a_fork_goes_on_under_a_new_id(bench: Bench) -> None:
     session.run("First.")
     assert session.fork() == "copy"
     assert session.run("On.").session_id == "copy"
+
+
+@pytest.mark.parametrize("how", ["resume", "fork"])
+def test_r23_history_that_comes_unasked_is_history_too(bench: Bench, how: str) -> None:
+    tells = {"steps": HISTORY, "result": {"sessionId": "copy"}}
+    session = agent(bench, methods={f"session/{how}": tells})
+    before = session.run("First.")
+    items = to_json(before)["items"]
+    getattr(session, how)(session.session_id)
+    assert to_json(before)["items"] == items, "nothing was live"
+    assert [turn.text for turn in session.history] == ["Yes."]
+    assert session.run("On.").text == "ok"
+
+
+def test_a_resume_that_tells_nothing_leaves_the_history_of_the_same_session(bench: Bench) -> None:
+    methods = {"session/load": {"steps": HISTORY, "result": {}}, "session/resume": {"result": {}}}
+    session = agent(bench, methods=methods)
+    session.load("old")
+    session.resume("old")
+    assert [turn.text for turn in session.history] == ["Yes."]
+    session.resume("other")
+    assert session.history == []
 
 
 def test_a8_the_list_is_gathered_over_its_pages(bench: Bench) -> None:
