@@ -257,6 +257,7 @@ AGENT_METHODS = Section(
                 "model/test_replay.py::test_a5_and_r23_a_replay_becomes_history_turn_by_turn_and_touches_nothing_live",
                 "session/test_lasting.py::test_r23_a_replayed_permission_request_asks_nobody",
                 "protocol/test_counterpart.py::test_a5_to_a13_a_session_with_the_sdk_lasts",
+                "agents/test_lasting_agents.py::test_a_session_is_listed_loaded_and_resumed_by_later_processes",
             ),
         ),
         Row(
@@ -265,6 +266,7 @@ AGENT_METHODS = Section(
             (
                 "session/test_lasting.py::test_a6_a_resume_tells_no_history",
                 "protocol/test_counterpart.py::test_a5_to_a13_a_session_with_the_sdk_lasts",
+                "agents/test_lasting_agents.py::test_a_session_is_listed_loaded_and_resumed_by_later_processes",
             ),
         ),
         Row(
@@ -273,6 +275,7 @@ AGENT_METHODS = Section(
             (
                 "session/test_lasting.py::test_a7_and_a9_close_and_delete",
                 "protocol/test_counterpart.py::test_a5_to_a13_a_session_with_the_sdk_lasts",
+                "agents/test_lasting_agents.py::test_a_session_is_forked_closed_and_deleted",
             ),
         ),
         Row(
@@ -282,6 +285,7 @@ AGENT_METHODS = Section(
                 "wire/test_calls.py::test_a8_a_list_comes_in_pages_and_the_cursor_goes_back_as_it_came",
                 "session/test_lasting.py::test_a8_the_list_is_gathered_over_its_pages",
                 "protocol/test_counterpart.py::test_a5_to_a13_a_session_with_the_sdk_lasts",
+                "agents/test_lasting_agents.py::test_a_session_is_listed_loaded_and_resumed_by_later_processes",
             ),
         ),
         Row(
@@ -290,6 +294,7 @@ AGENT_METHODS = Section(
             (
                 "session/test_lasting.py::test_a7_and_a9_close_and_delete",
                 "protocol/test_counterpart.py::test_a3_a9_a14_c12_what_the_sdk_lacks_with_the_fake_agent",
+                "agents/test_lasting_agents.py::test_a_session_is_forked_closed_and_deleted",
             ),
         ),
         Row(
@@ -319,6 +324,7 @@ AGENT_METHODS = Section(
                 "session/test_lasting.py::test_a12_a_mode_is_in_force_before_the_first_prompt",
                 "session/test_lasting.py::test_a12_a_mode_that_is_refused_sends_no_prompt",
                 "protocol/test_counterpart.py::test_a5_to_a13_a_session_with_the_sdk_lasts",
+                "agents/test_lasting_agents.py::test_a_mode_is_in_force_before_the_first_prompt",
             ),
         ),
         Row(
@@ -327,6 +333,7 @@ AGENT_METHODS = Section(
             (
                 "session/test_lasting.py::test_a13_o3_o4_options_grouped_and_boolean_by_id_or_name",
                 "protocol/test_counterpart.py::test_a5_to_a13_a_session_with_the_sdk_lasts",
+                "agents/test_lasting_agents.py::test_modes_options_and_commands",
             ),
         ),
         Row(
@@ -355,6 +362,7 @@ AGENT_METHODS = Section(
                 "session/test_lasting.py::test_a16_a_fork_goes_on_under_a_new_id",
                 "wire/test_calls.py::test_a16_a_fork_without_an_id_and_an_answer_that_is_no_object",
                 "protocol/test_counterpart.py::test_a5_to_a13_a_session_with_the_sdk_lasts",
+                "agents/test_lasting_agents.py::test_a_session_is_forked_closed_and_deleted",
             ),
         ),
     ),
@@ -554,6 +562,7 @@ UPDATES = Section(
                 "model/test_updates.py::test_u7_available_commands_update",
                 "session/test_stable_rows.py::test_c1_u7_an_update_outside_of_any_turn_changes_the_session",
                 "protocol/test_counterpart.py::test_u1_to_u11_every_update_that_the_sdk_knows",
+                "agents/test_lasting_agents.py::test_modes_options_and_commands",
             ),
         ),
         Row(
@@ -887,6 +896,8 @@ ELICITATION = Section(
             "E1",
             "says who asks, and lets a person review, edit, decline or cancel",
             (
+                "browser/test_elicitation.py::test_e1_e2_and_e3_a_form_is_filled_in_and_refused_and_sent",
+                "labextension/test/elicitation.test.ts: shows who asks for what, with a control for each field",
                 "notebook/test_elicitation.py::test_e1_and_e2_a_form_is_filled_in_by_text_reviewed_and_sent",
                 "notebook/test_elicitation.py::test_e1_values_can_be_edited_cleared_and_left_out_before_they_are_sent",
                 "notebook/test_elicitation.py::test_e1_and_e6_there_is_a_way_to_decline_and_to_cancel",
@@ -898,6 +909,7 @@ ELICITATION = Section(
             "proposes defaults, and sends no value that does not fit",
             (
                 "session/test_elicitation.py::test_e2_values_that_do_not_fit_are_not_sent_and_it_stays_open",
+                "labextension/test/elicitation.test.ts: shows what is wrong beside the field, goes there, and can be sent again",
                 "model/test_form.py::test_e2_and_e3_values_are_validated",
                 "model/test_form.py::test_e2_defaults_of_the_right_kind_are_proposed",
             ),
@@ -915,6 +927,8 @@ ELICITATION = Section(
             "E4",
             "an address is shown whole, and opened by the person alone",
             (
+                "browser/test_elicitation.py::test_e4_e5_and_e6_an_address_is_opened_by_a_click_alone_and_a_form_is_declined",
+                "labextension/test/elicitation.test.ts: is whole, its host set off, and opened by a click on one link alone",
                 "notebook/test_elicitation.py::test_e4_and_e5_an_address_is_shown_whole_warned_of_and_opened_by_the_person_alone",
                 "model/test_elicitation.py::test_e4_the_whole_address_is_shown_and_nothing_of_it_is_a_link",
                 "model/test_form.py::test_e4_what_a_browser_might_read_otherwise_is_no_address",
@@ -924,6 +938,7 @@ ELICITATION = Section(
             "E5",
             "the host stands out, a deceiving one is warned of; no other field has links",
             (
+                "labextension/test/elicitation.test.ts: is warned of by the kernel, and where the browser reads another host",
                 "model/test_form.py::test_e5_the_host_is_told_apart_and_warned_of",
                 "model/test_elicitation.py::test_e5_addresses_in_other_fields_are_no_links_and_a_deceiving_host_is_warned_of",
             ),

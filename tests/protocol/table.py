@@ -22,6 +22,7 @@ SDK, FAKE, REAL, SCRIPT, TEST, NONE = COUNTERPARTS = (
 )
 WHERE = {  # the first that fits
     "tests/agents/test_real_agents.py": REAL,
+    "tests/agents/test_lasting_agents.py": REAL,
     "tests/protocol/test_counterpart.py": SDK,
     "tests/protocol/test_schema.py": TEST,
     "tests/protocol/test_fuzz.py": TEST,
