@@ -9,7 +9,7 @@ client differs, that is said on stderr, and what is open is answered by an error
 
 Ids, the working directory, terminals' ids and what was redacted may differ. So may what the client offers at
 the start, and what its files and terminals answer: that is said on stderr, and the log is played on. A path
-that the agent told in two chunks stays as it was.
+that the agent told in two chunks stays as it was. After a gap in the log it goes on with the next prompt.
 
 Spec: https://agentclientprotocol.com/protocol/overview
 """
@@ -36,6 +36,7 @@ VERSION = 1
 REDACTED = "[redacted]"
 _LONGEST = 200  # characters of a value that is told of
 _BY_CLIENT = {"out": True, "c2a": True, "in": False, "a2c": False}
+_BEGINNINGS = frozenset({"initialize", "session/prompt"})  # where a log can go on after a gap
 _OPENING = frozenset({"initialize", "session/new", "session/load", "session/resume", "session/fork"})
 # A person's answers: the agent went on by them.
 _DECISIONS = frozenset({"session/request_permission", "elicitation/create"})
@@ -63,20 +64,22 @@ def read_log(lines: Iterable[str]) -> list[list[Said]]:
         LogError: It is no such log, or has no beginning of a connection.
     """
     connections: list[list[Said]] = []
+    lost = True  # whether this is the rest of something whose beginning is lost
     for number, line in enumerate(lines, 1):
-        said = _said(line, number)
-        if said is None:
-            continue
-        if said.by_client and said.message.get("method") == "initialize":
+        entry = _entry(line, number)
+        said = _said(entry, number)
+        method = said.message.get("method") if said is not None and said.by_client else None
+        if method == "initialize":
             connections.append([])
-        if connections:  # what came before is the rest of a connection whose beginning is lost
+        lost = "dropped" in entry or (lost and method not in _BEGINNINGS)
+        if said is not None and connections and not lost:
             connections[-1].append(said)
     if not connections:
         raise LogError("the beginning of a connection is missing: no `initialize` of the client's is in it")
     return [without_strays(connection) for connection in connections]
 
 
-def _said(line: str, number: int) -> Said | None:
+def _entry(line: str, number: int) -> dict[str, Any]:
     try:
         entry: Any = json.loads(line)
     except ValueError as error:
@@ -85,6 +88,10 @@ def _said(line: str, number: int) -> Said | None:
         raise LogError(f"line {number} is not an object")
     if entry.get("acp_jupyter_log", VERSION) != VERSION:
         raise LogError(f"its version is {entry['acp_jupyter_log']!r}, and not {VERSION}")
+    return entry
+
+
+def _said(entry: dict[str, Any], number: int) -> Said | None:
     by_client = _BY_CLIENT.get(str(entry.get("direction", entry.get("dir"))))
     message = entry.get("message", entry.get("msg"))
     return Said(by_client, number, message) if by_client is not None and is_object(message) else None

@@ -12,6 +12,7 @@ from acp_jupyter.model.redact import Redactor
 from acp_jupyter.model.turn import AgentInfo
 from acp_jupyter.session.frames import Frames
 from acp_jupyter.views.log import log_html, log_text
+from acp_jupyter.wire.frames import encode
 
 from .bench import Bench, ask
 
@@ -52,6 +53,38 @@ def test_one_that_is_too_large_is_kept_until_the_next_one_comes() -> None:
     assert numbers(kept) == [1]
     kept.append(2.0, "out", b'{"n":2}\n')
     assert (numbers(kept), kept.dropped) == ([2], 2)
+
+
+def saved(kept: Frames, folder: Path) -> list[Any]:
+    _header, *entries = map(json.loads, kept.save(folder / "log.jsonl").read_text("utf-8").splitlines())
+    return [entry.get("message", entry) for entry in entries]
+
+
+def test_a_connections_opening_is_saved_too_and_where_messages_are_missing(tmp_path: Path) -> None:
+    kept = frames(limit_count=2)
+    hello, new, prompt = ({"jsonrpc": "2.0", "id": n, "method": m} for n, m in enumerate(OPENING))
+    says = [hello, {"id": 0, "result": {}}, new, {"id": 1, "result": {}}, prompt]
+    for number, message in enumerate([*says, {"n": 1}, {"n": 2}, prompt]):
+        kept.append(float(number), "out" if "method" in message else "in", encode(message))
+        assert [one for one in saved(kept, tmp_path) if "dropped" not in one][:2] == says[
+            : min(number + 1, 2)
+        ]
+    assert saved(kept, tmp_path) == [*says[:4], {"dropped": 2}, {"n": 2}, prompt]
+    for message in (hello, prompt, {"n": 3}, {"n": 4}):
+        kept.append(9.0, "out" if "method" in message else "in", encode(message))
+    assert saved(kept, tmp_path) == [hello, {"dropped": 9}, {"n": 3}, {"n": 4}], "that of the latest one"
+    assert len(kept) == 2
+
+
+def test_an_opening_that_is_too_long_is_not_kept(tmp_path: Path) -> None:
+    kept = frames(limit_count=1)
+    kept.append(0.0, "out", encode({"id": 0, "method": "initialize"}))
+    for n in range(300):
+        kept.append(1.0, "in", encode({"n": n}))
+    assert saved(kept, tmp_path) == [{"dropped": 300}, {"n": 299}]
+
+
+OPENING = ("initialize", "session/new", "session/prompt")
 
 
 def test_what_a_session_keeps_is_what_went_over_the_wire(bench: Bench) -> None:
@@ -205,7 +238,7 @@ def test_a_file_says_what_it_is(bench: Bench, tmp_path: Path) -> None:
     session = bench.session([{"text": "lone \ud800 half"}])
     session.run("go")
     header, *entries = map(json.loads, session.frames.save(tmp_path / "log.jsonl").read_text().splitlines())
-    assert (header["acp_jupyter_log"], header["dropped"]) == (1, 0)
+    assert header["acp_jupyter_log"] == 1
     assert header["agent"] == {"name": "fake", "title": "Fake agent", "version": "1.0.0"}
     assert [entry["message"] for entry in entries] == [frame.message for frame in session.frames]
     assert [(entry["at"], entry["direction"]) for entry in entries] == [

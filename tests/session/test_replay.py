@@ -171,6 +171,19 @@ def test_each_start_of_the_agent_is_a_connection_of_its_own(
     assert again(session, 2).run("Do it.").text == second.text != first.text
 
 
+def test_a_long_session_goes_on_where_its_log_begins_again(
+    bench: Bench, again: Callable[..., Session]
+) -> None:
+    session = bench.session({"turns": [[{"text": f"turn {n}"}] for n in range(4)]})
+    session.frames._limit_count = 8
+    for n in range(4):
+        session.run(f"Do {n}.")
+    other = again(session)
+    assert [other.run(f"Do {n}.").text for n in (2, 3)] == ["turn 2", "turn 3"]
+    with pytest.raises(RequestFailed, match="the log has no more of this"):
+        other.run("Do 4.")
+
+
 def test_what_was_redacted_may_be_anything(bench: Bench, again: Callable[..., Session]) -> None:
     session = bench.session([{"text": "hello"}], env={"MY_TOKEN": "planted-secret"})
     session.run("Use planted-secret, please.")

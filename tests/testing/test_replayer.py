@@ -223,6 +223,19 @@ def test_each_initialize_begins_a_connection_and_a_rest_is_passed_over() -> None
     assert [[said.line for said in one] for one in read_log(lines)] == [[2], [3, 4]]
 
 
+def test_after_a_gap_it_goes_on_with_the_next_prompt() -> None:
+    gap = json.dumps({"dropped": 7})
+    opening = [entry("out", HELLO), entry("in", answer(0))]
+    rest = [
+        entry("in", {**chunk("rest"), "dropped": 1}),
+        entry("out", selected(1, "a")),
+        entry("in", answer(2)),
+    ]
+    prompt = [entry("out", PROMPT), entry("in", answer(2))]
+    (connection,) = read_log([*opening, gap, *rest, *prompt])
+    assert [said.line for said in connection] == [1, 2, 7, 8]
+
+
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
