@@ -24,11 +24,17 @@ A message says what happened; ``advice`` says what to do next.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class AcpError(Exception):
     """The root of the tree.
+
+    What is shown of an error, and its ``str``, goes through ``redact``, which a session sets: it stands in
+    the notebook. Its members are whole.
 
     Args:
         message: What happened, in one line.
@@ -39,8 +45,12 @@ class AcpError(Exception):
         super().__init__(message)
         self.message = message
         self.advice = advice
+        self.redact: Callable[[str], str] = str
 
     def __str__(self) -> str:
+        return self.redact(self._told())
+
+    def _told(self) -> str:
         return f"{self.message}\n{self.advice}" if self.advice else self.message
 
     def _render_traceback_(self) -> list[str]:
@@ -86,9 +96,9 @@ class AgentError(AcpError):
         self.stderr = stderr
         self.exit_code = exit_code
 
-    def __str__(self) -> str:
+    def _told(self) -> str:
         tail = f"\nlast lines of its error output:\n{self.stderr.rstrip()}" if self.stderr.strip() else ""
-        return super().__str__() + tail
+        return super()._told() + tail
 
 
 class AgentNotFound(AgentError):

@@ -1,17 +1,23 @@
-"""Asks by text, where no card can: a permission request, the values of a form, a visit to an address."""
+"""Asks by text, where no card can: a permission request, the values of a form, a visit to an address.
+
+In a kernel all of it stands in the cell's output, and so without secrets.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError
 
 from acp_jupyter.errors import ElicitationClosed, PermissionClosed, ValuesRefused
-from acp_jupyter.kernel.front_end import input_allowed
+from acp_jupyter.kernel.front_end import in_kernel, input_allowed
 from acp_jupyter.model.form import Form, faults, value_of
+from acp_jupyter.model.redact import REDACTED
 from acp_jupyter.views.elicitation import field_text, question_text, unlinked, value_text
 from acp_jupyter.views.text import permission_text
 from acp_jupyter.views.words import visible
@@ -26,6 +32,10 @@ if TYPE_CHECKING:
 
 _NO_INPUT = (EOFError, OSError, StdinNotImplementedError)
 _SETTLED = "The question was settled meanwhile."
+_HIDDEN = (
+    "  [redacted] stands for what looks like a secret, {count:,} characters in all: this text is saved with "
+    "the notebook. Where you need to see it, say no, and ask again with a live card."
+)
 
 
 def ask(run: TurnRun, pending: PendingPermission) -> bool:
@@ -36,22 +46,27 @@ def ask(run: TurnRun, pending: PendingPermission) -> bool:
     """
     if not input_allowed():
         return False
-    print(permission_text(run.turn, pending.permission))  # noqa: T201  # the question
+    reader = _Input(run, lambda: pending.permission.state == "open")
+    reader.ask(permission_text(run.turn, pending.permission))
     count = len(pending.options)
     prompt = f"1 to {count}, or c for none of them: " if count else "c to go on: "
-    reader = _Input(run, lambda: pending.permission.state == "open")
     while True:
         try:
             answer = reader.read(prompt).strip().lower()
+        except _Ended:
+            with contextlib.suppress(PermissionClosed):
+                pending.reject()
+            reader.say("The input was ended (Ctrl-D): rejected.")
+            return True
         except _NO_INPUT:
             return False
         except _Settled:
-            print(_SETTLED)  # noqa: T201  # so that nobody waits for it
+            reader.say(_SETTLED)  # so that nobody waits for it
             return True
         if answer == "c" or (answer.isdecimal() and 1 <= int(answer) <= count):
-            _answer(pending, answer)
+            _answer(reader, pending, answer)
             return True
-        print(f"{answer!r} is none of the answers.")  # noqa: T201  # ask again
+        reader.say(f"{answer!r} is none of the answers.")
 
 
 def elicit(run: TurnRun, pending: PendingElicitation) -> bool:
@@ -59,24 +74,32 @@ def elicit(run: TurnRun, pending: PendingElicitation) -> bool:
     if not input_allowed():
         return False
     node = pending.elicitation
-    print(question_text(run.turn, node))  # noqa: T201  # the question
     reader = _Input(run, lambda: node.state == "open")
+    reader.ask(question_text(run.turn, node))
     try:
         if node.mode == "form":
             _fill_in(reader, pending)
         else:
             _visit(reader, pending)
+    except _Ended:
+        with contextlib.suppress(ElicitationClosed):
+            pending.cancel()
+        reader.say("The input was ended (Ctrl-D): cancelled.")
     except _NO_INPUT:
         return False
     except _Settled:
-        print(_SETTLED)  # noqa: T201  # so that nobody waits for it
+        reader.say(_SETTLED)  # so that nobody waits for it
     except ElicitationClosed as error:
-        print(error)  # noqa: T201  # the person is to know that it was too late
+        reader.say(str(error))  # the person is to know that it was too late
     return True
 
 
 class _Settled(Exception):
     """The question needs no answer any more."""
+
+
+class _Ended(Exception):
+    """Somebody has ended the input instead of answering."""
 
 
 class _Input:
@@ -89,12 +112,34 @@ class _Input:
         self._reading = False
         self._settled = False
 
+    def ask(self, question: str) -> None:
+        """Print a question, on lines of its own; what is hidden in it is told of."""
+        if not in_kernel():
+            question = f"\n{question}"  # the turn's own words may have stopped within a line
+        shown = self._clean(question)
+        marks = shown.count(REDACTED) - question.count(REDACTED)
+        hidden = len(question) - len(shown) + marks * len(REDACTED)
+        print("\n".join([shown, *([_HIDDEN.format(count=hidden)] if hidden else [])]))  # noqa: T201  # the question
+
+    def hides(self, text: str) -> bool:
+        """Whether `say` leaves something out."""
+        return self._clean(text) != text
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        print(self._clean(text))  # noqa: T201  # to the person who is asked
+
+    def _clean(self, text: str) -> str:
+        return self._run.session.redactor.text(text) if in_kernel() else text
+
     def read(self, prompt: str, *, hidden: bool = False) -> str:
         """Return what was typed, ``hidden`` while it is.
 
         Raises:
             _Settled: No answer is needed any more.
+            _Ended: Somebody has pressed Ctrl-D.
         """
+        prompt = self._clean(prompt)
         stop = self._run.session.listen(self._look, self._run.turn)
         # Python's own handler meanwhile: the pump's would bring back the interrupt that ends `input()`.
         in_main = threading.current_thread() is threading.main_thread()
@@ -111,6 +156,10 @@ class _Input:
             if not self._settled:
                 raise
             raise _Settled from None
+        except EOFError:
+            if in_kernel() or sys.stdin.isatty():
+                raise _Ended from None
+            raise
         else:
             return typed
         finally:
@@ -129,14 +178,14 @@ class _Input:
                 signal.pthread_kill(ident, signal.SIGINT)
 
 
-def _answer(pending: PendingPermission, answer: str) -> None:
+def _answer(reader: _Input, pending: PendingPermission, answer: str) -> None:
     try:
         if answer == "c":
             pending.cancel()
         else:
             pending.select(pending.options[int(answer) - 1].option_id)
     except PermissionClosed as error:
-        print(error)  # noqa: T201  # the person is to know that it was too late
+        reader.say(str(error))  # the person is to know that it was too late
 
 
 # --- forms and addresses
@@ -145,26 +194,26 @@ def _answer(pending: PendingPermission, answer: str) -> None:
 def _fill_in(reader: _Input, pending: PendingElicitation) -> None:
     form = pending.form
     values = form.defaults
-    print("Nothing is sent before you have seen it all: then y, edit, decline or cancel.")  # noqa: T201  # the way out
+    reader.say("Nothing is sent before you have seen it all: then y, edit, decline or cancel.")
     while True:
         for field in form.fields:
             _ask_field(reader, field, values)
         for field in form.fields:
-            print(f"  {_name(field)}: {_shown(field, values)}")  # noqa: T201  # the review
+            reader.say(f"  {_name(field)}: {_shown(field, values)}")
         answer = _choose(reader, "Send these values? y, e to edit, d to decline, c to cancel: ", "yednc")
         if answer == "e":
             continue
         try:
             _carry_out(pending, answer, values)
         except ValuesRefused as error:
-            print(error.message)  # noqa: T201  # ask again
+            reader.say(error.message)
         else:
             return
 
 
 def _ask_field(reader: _Input, field: Field, values: dict[str, Any]) -> None:
     """Ask for one value until it is a good one, or none; an empty answer keeps what stands there."""
-    print(field_text(field))  # noqa: T201  # the question
+    reader.say(field_text(field))
     before = _shown(field, values) if field.name in values else ""
     clear = ", - for none" if before and not field.required else ""
     prompt = f"{_name(field)}{f' [{before}{clear}]' if before else ''}: "
@@ -173,7 +222,7 @@ def _ask_field(reader: _Input, field: Field, values: dict[str, Any]) -> None:
         try:
             _take(field, typed, values, may_clear=bool(clear))
         except ValueError as error:
-            print(visible(str(error)))  # noqa: T201  # ask again
+            reader.say(visible(str(error)))
         else:
             return
 
@@ -207,7 +256,9 @@ def _visit(reader: _Input, pending: PendingElicitation) -> None:
     answer = _choose(reader, "Open this address? y, d to decline, c to cancel: ", "ydnc")
     _carry_out(pending, answer, {})
     if answer == "y":
-        print(f"Open it in your browser:\n{pending.url}")  # noqa: T201  # whole, to be clicked or copied
+        reader.say(f"Open it in your browser:\n{pending.url}")  # to be clicked or copied
+        if reader.hides(str(pending.url)):
+            reader.say("It is not whole here: in Python, get_session().turn.elicitations has it.")
 
 
 def _choose(reader: _Input, prompt: str, letters: str) -> str:
@@ -220,7 +271,7 @@ def _choose(reader: _Input, prompt: str, letters: str) -> str:
             and answer in {answer[0], "yes", "no", "edit", "decline", "cancel"}
         ):
             return answer[0]
-        print(f"{answer!r} is none of the answers.")  # noqa: T201  # ask again
+        reader.say(f"{answer!r} is none of the answers.")
 
 
 def _carry_out(pending: PendingElicitation, answer: str, values: dict[str, Any]) -> None:

@@ -61,6 +61,7 @@ class Card:
 
     def open(self) -> None:
         """Show the card in the cell that runs."""
+        front_end().standing = self._run.settings.ask
         if front_end().may_draw:
             self._make_widget()
         self._opened_at = time.monotonic()
@@ -107,8 +108,10 @@ class Card:
         try:
             self._widget = front_end().make(self._turn.turn_id, self._on_message)
             follow_front_end_subshell(self._widget.comm)
+        except ModuleNotFoundError as error:
+            front_end().lacks(error.name or str(error))
         except Exception as error:  # noqa: BLE001  # the edge: what widgets may raise must not cost the turn
-            _log.exception("the card cannot be made")
+            _log.debug("the card cannot be made", exc_info=True)
             print(f"The card cannot be live ({error}): questions come by text.", file=sys.stderr)  # noqa: T201  # to the user
 
     def _give_up(self) -> None:
@@ -131,13 +134,15 @@ class Card:
         with self._session.lock:
             message = self._deltas.drain()
         if message is not None:
-            self._widget.tell(message)
+            try:
+                self._widget.tell(message)
+            except Exception:  # noqa: BLE001  # the edge: the turn goes on, and its record with it
+                _log.debug("the card cannot be told", exc_info=True)
 
     def _publish(self) -> None:
         begun = time.monotonic()
         self._due = self._urgent = False
-        with self._session.lock:
-            bundle = bundle_to_keep(self._turn, self._session.redactor)
+        bundle = self._bundle()
         if self._widget is not None and not self._finished:
             bundle = {**widget_view(self._widget.model_id), **bundle}
         publish_display_data(bundle, transient={"display_id": self._display_id}, update=self._shown)
@@ -145,6 +150,10 @@ class Card:
         now = time.monotonic()
         self._next_urgent = now + _PUBLISH_SHARE * (now - begun)
         self._next_publish = max(self._next_urgent, now + _PUBLISH_S)
+
+    def _bundle(self) -> dict[str, Any]:
+        with self._session.lock:
+            return bundle_to_keep(self._turn, self._session.redactor, self._run.settings)
 
     def _on_message(self, message: dict[str, Any]) -> None:
         """Serve the card: only hand over, for this may be any thread."""
@@ -165,9 +174,7 @@ class Card:
             # of several views that went, the first one to say so counts, until the card has answered again
             self._cleared = self._cleared or self._ready
         elif kind == "bundle" and self._finished and self._widget is not None:
-            with self._session.lock:
-                bundle = bundle_to_keep(self._turn, self._session.redactor)
-            self._widget.tell({"type": "bundle", "data": bundle})
+            self._widget.tell({"type": "bundle", "data": self._bundle()})
 
     def _send_snapshot(self, *, unless: Any) -> None:
         """Send the whole document, unless the card has it up to the number ``unless``."""

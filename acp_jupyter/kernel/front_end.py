@@ -26,17 +26,23 @@ _HINT = (
     "No live card here: nothing has drawn it, so questions come by text. For buttons, `pip install anywidget "
     "ipywidgets` where the Jupyter server runs, then reload the page. `%acp ask text` stops trying."
 )
+_LACKS = (
+    "No live card here, so questions come by text: this kernel's environment has no {module}. For buttons, "
+    "`%pip install ipywidgets anywidget` here, then restart the kernel. `%acp ask text` stops trying."
+)
 
 
 class FrontEnd:
     """The page, or whatever else runs this kernel's cells.
 
-    ``ready`` says whether its latest card has answered; ``shown``, the turns that were shown live, and in
-    which execution: those of the latest one.
+    ``ready`` says whether its latest card has answered; ``standing``, where a person is asked by the settings
+    of the latest turn; ``shown``, the turns that were shown live, and in which execution: those of the latest
+    one.
     """
 
     def __init__(self) -> None:
         self.ready = False
+        self.standing: Ask = "auto"
         self.shown: dict[str, int | None] = {}
         self._ask: Ask | None = None
         self._waited = False
@@ -60,20 +66,25 @@ class FrontEnd:
         self._ask = cast("Ask", way)
 
     @property
+    def _way(self) -> Ask:
+        """As `ask`, for a turn that has begun: a file that went wrong since must not cost it."""
+        return self._ask or self.standing
+
+    @property
     def may_draw(self) -> bool:
         """Whether to try a live card: where the request to run the cell takes no input, nobody is there."""
-        return self.ask == "buttons" or (self.ask == "auto" and input_allowed())
+        return self._way != "text" and input_allowed()
 
     def given_up(self, opened_for_s: float) -> bool:
         """Whether a card that has not answered for so many seconds never will."""
-        if self.ask == "buttons" and input_allowed():
+        if self._way == "buttons":
             return False
         return opened_for_s > (_READY_AGAIN_S if self._waited else READY_S)
 
     @property
     def unlikely(self) -> bool:
         """Whether earlier cards were waited for in vain: a question need not wait for this one."""
-        return self._waited and not self.ready and self.ask != "buttons"
+        return self._waited and not self.ready and self._way != "buttons"
 
     def answered(self) -> None:
         """A card has said that it is ready."""
@@ -85,6 +96,12 @@ class FrontEnd:
         if not self._hinted and input_allowed():
             self._hinted = True
             print(_HINT, file=sys.stderr)  # noqa: T201  # to the user
+
+    def lacks(self, module: str) -> None:
+        """Say once which package this kernel lacks for a live card."""
+        if not self._hinted and input_allowed():
+            self._hinted = True
+            print(_LACKS.format(module=module), file=sys.stderr)  # noqa: T201  # to the user
 
     def make(self, turn_id: str, on_message: Any) -> CardWidget:
         """Return a card's widget; widgets are imported with the first one."""
@@ -110,6 +127,11 @@ class FrontEnd:
 def front_end() -> FrontEnd:
     """Return the kernel's one `FrontEnd`."""
     return FrontEnd()
+
+
+def in_kernel() -> bool:
+    """Whether there are cells, whose output is kept; else IPython runs in a terminal."""
+    return getattr(get_ipython(), "kernel", None) is not None
 
 
 def input_allowed() -> bool:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from acp_jupyter.errors import AcpError
 from acp_jupyter.kernel.notebook import notebook_path
 from acp_jupyter.kernel.show import show
+from acp_jupyter.model.redact import Redactor
 from acp_jupyter.session.sessions import Sessions
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from acp_jupyter.session.session import Session
 
 
@@ -30,3 +36,19 @@ def get_session(agent: str | None = None) -> Session:
         UsageError: None was named, and none is current.
     """
     return sessions().get(agent)
+
+
+def redactor() -> Redactor:
+    """Return what takes secrets out of whatever the magics show: those of every session here."""
+    known = [session.redactor for session in sessions().all()]
+    return Redactor.joined([Redactor.of(dict(os.environ)), *known])
+
+
+@contextlib.contextmanager
+def redacted() -> Generator[None]:
+    """See that what is shown of an error that leaves this block has no secrets in it."""
+    try:
+        yield
+    except AcpError as error:
+        error.redact = redactor().text
+        raise

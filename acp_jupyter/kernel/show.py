@@ -8,7 +8,6 @@ what would have allowed it; a form or an address is declined.
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,15 +16,15 @@ from IPython.display import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
 )
 
+from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.ask import ask, elicit
 from acp_jupyter.kernel.card import Card
-from acp_jupyter.kernel.front_end import front_end
+from acp_jupyter.kernel.front_end import front_end, in_kernel
 from acp_jupyter.kernel.interrupts import Interrupts
-from acp_jupyter.kernel.keep import bundle_to_keep
+from acp_jupyter.kernel.keep import answer_to_keep, bundle_to_keep
 from acp_jupyter.kernel.pump import waiter
-from acp_jupyter.model.redact import Redactor
+from acp_jupyter.session.settings import settings
 from acp_jupyter.views.console import Console
-from acp_jupyter.views.markdown import markdown_html
 from acp_jupyter.views.text import turn_markdown
 
 if TYPE_CHECKING:
@@ -74,9 +73,8 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
         KeyboardInterrupt: The cell was interrupted, or Stop was clicked.
         AcpError: The turn could not be brought to its end.
     """
-    shell = get_ipython()
-    register_display(shell)
-    view = _view(run, in_kernel=getattr(shell, "kernel", None) is not None, quiet=quiet)
+    register_display(get_ipython())
+    view = _view(run, quiet=quiet)
     pump = waiter()
     run.on_done(pump.wake)
     with pump:
@@ -102,12 +100,12 @@ def show(run: TurnRun, *, quiet: bool = False) -> Turn:
     return run.turn
 
 
-def _view(run: TurnRun, *, in_kernel: bool, quiet: bool) -> _View:
-    if in_kernel and not _in_a_cell():
+def _view(run: TurnRun, *, quiet: bool) -> _View:
+    if in_kernel() and not _in_a_cell():
         return _Hidden()
     if quiet:
-        return _Quiet(run, rich=in_kernel)
-    return Card(run) if in_kernel else _Terminal(run)
+        return _Quiet(run, rich=in_kernel())
+    return Card(run) if in_kernel() else _Terminal(run)
 
 
 def _over(run: TurnRun) -> bool:
@@ -170,7 +168,7 @@ class _Quiet:
     unattended = True
 
     def __init__(self, run: TurnRun, *, rich: bool) -> None:
-        self._turn = run.turn
+        self._run = run
         self._rich = rich
 
     def open(self) -> None:
@@ -180,12 +178,13 @@ class _Quiet:
         """Nothing to show yet."""
 
     def finish(self) -> None:
-        answer = turn_markdown(self._turn)
+        run = self._run
         if self._rich:
-            # Not `IPython.display.Markdown`: a front end would fetch the pictures that the agent names.
-            publish_display_data({"text/html": markdown_html(answer), "text/plain": answer})
+            with run.session.lock:
+                bundle = answer_to_keep(run.turn, run.session.redactor, run.settings)
+            publish_display_data(bundle)
         else:
-            print(answer)  # noqa: T201  # the cell's output
+            print(turn_markdown(run.turn))  # noqa: T201  # to a terminal, which keeps nothing
 
 
 class _Terminal:
@@ -226,5 +225,13 @@ def register_display(shell: Any) -> None:
 
 def display_turn(turn: Turn) -> None:
     """Show a turn as a cell's value: nothing in the execution that showed it live, else the saved card."""
-    if front_end().shown.get(turn.turn_id, -1) != _execution_count():
-        publish_display_data(bundle_to_keep(turn, Redactor.of(dict(os.environ))))
+    from acp_jupyter.kernel.sessions import redactor  # noqa: PLC0415  # it is built upon this module
+
+    if front_end().shown.get(turn.turn_id, -1) == _execution_count():
+        return
+    try:
+        wanted = settings()
+    except UsageError as error:  # IPython would print the turn itself instead, secrets and all
+        publish_display_data({"text/plain": f"The turn is not shown: {redactor().text(str(error))}"})
+        return
+    publish_display_data(bundle_to_keep(turn, redactor(), wanted))

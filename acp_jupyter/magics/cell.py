@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import AgentNotFound, TurnNotClean, UsageError
-from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.kernel.sessions import redacted, redactor, sessions
 from acp_jupyter.kernel.show import show
 from acp_jupyter.magics.listing import agents_text
 from acp_jupyter.magics.parser import HelpShown, cell_parser, split
@@ -39,18 +39,23 @@ def run_cell(shell: Any, line: str, cell: str) -> Turn | None:
     if options.output is not None and not options.output.isidentifier():
         raise UsageError(f"--output {options.output!r} is not a variable's name")
     if options.agent is None and sessions().current is None and settings().agent is None:
-        print(agents_text(sessions()))  # noqa: T201  # nothing is started before an agent was chosen
+        print(redactor().text(agents_text(sessions())))  # noqa: T201  # nothing is started before an agent was chosen
         raise UsageError("no agent was chosen yet", advice="Name one of those above: %%acp demo")
+    with redacted():
+        turn = _run_or_stay(task, options)
+        if options.output is not None:
+            shell.user_ns[options.output] = turn
+        _judge(turn, check=options.check)
+    return turn
+
+
+def _run_or_stay(task: str, options: argparse.Namespace) -> Turn:
     current = sessions().current
     try:
-        turn = _run(task, options)
+        return _run(task, options)
     except AgentNotFound:
         sessions().current = current  # the next cell is not for one that is not there
         raise
-    if options.output is not None:
-        shell.user_ns[options.output] = turn
-    _judge(turn, check=options.check)
-    return turn
 
 
 def _run(task: str, options: argparse.Namespace) -> Turn:
@@ -85,7 +90,7 @@ def _judge(turn: Turn, *, check: bool) -> None:
 
 
 def _warn(text: str) -> None:
-    print(f"Warning: {text}", file=sys.stderr)  # noqa: T201  # not `warnings`, which shows a text only once
+    print(f"Warning: {redactor().text(text)}", file=sys.stderr)  # noqa: T201  # not `warnings`, which shows a text only once
 
 
 def _typed_body(shell: Any, line: str, cell: str) -> str:

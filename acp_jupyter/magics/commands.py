@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.front_end import front_end
-from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.kernel.sessions import redacted, redactor, sessions
 from acp_jupyter.magics import on_sessions
 from acp_jupyter.magics.doctor import doctor
 from acp_jupyter.magics.listing import agents_text, status_text, taken_text
@@ -38,11 +38,12 @@ def run_line(_shell: Any, line: str) -> Log | None:
         options.argv = argv
     except HelpShown:
         return None
-    said = COMMANDS[options.command or "status"](options)
+    with redacted():
+        said = COMMANDS[options.command or "status"](options)
     if not isinstance(said, str):
         return said
     if said:
-        print(said)  # noqa: T201  # a magic's output
+        print(redactor().text(said))  # noqa: T201  # a magic's output
     return None
 
 
@@ -181,7 +182,7 @@ def _inspect(options: argparse.Namespace) -> str:
     if call_number is not None and not chosen:
         raise UsageError(f"turn {turn_number} has {len(calls)} tool calls", advice="They are counted from 1.")
     text = "\n\n".join(_call_text(turn_number, number, call) for number, call in chosen)
-    return session.redactor.text(text) or "No tool calls."
+    return text or "No tool calls."
 
 
 def _parse_call(text: str | None, last_turn: int) -> tuple[int, int | None]:
@@ -220,7 +221,7 @@ def _saved_text(frames: Frames, path: str) -> str:
 
 
 def _stderr(_options: argparse.Namespace) -> str:
-    return _session().redactor.text(_session().stderr) or "The agent has written nothing to its error output."
+    return _session().stderr or "The agent has written nothing to its error output."
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], str | Log]] = {

@@ -13,6 +13,7 @@ from acp_jupyter.kernel.front_end import front_end, input_allowed
 from acp_jupyter.kernel.notebook import notebook_path
 from acp_jupyter.kernel.pump import ShellPump
 from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
     import argparse
@@ -54,12 +55,16 @@ def _front_end() -> Iterator[str]:
         yield "  card        none: this cell was run by something that takes no input, so nobody can be asked"
     else:
         yield "  card        no live card has answered yet (run a cell with %%acp demo to see)"
-    yield f"  asking      {known.ask}"
     if ShellPump.detect() is None:
         yield "! clicks      not served while a cell runs in this kernel: %acp ask text"
 
 
 def _settings() -> Iterator[str]:
+    try:
+        yield f"  asking      {front_end().ask}"
+        settings()
+    except AcpError as error:
+        yield f"! settings    {error.message}. {error.advice}"
     problem = sessions().agents.problem
     if problem:
         yield f"! agents      left out: {problem}"

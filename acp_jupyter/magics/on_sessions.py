@@ -12,11 +12,12 @@ from IPython.display import (
 )
 
 from acp_jupyter.errors import UsageError
-from acp_jupyter.kernel.sessions import sessions
+from acp_jupyter.kernel.sessions import redactor, sessions
 from acp_jupyter.kernel.terminal import type_into_terminal
 from acp_jupyter.model.content import as_dict
 from acp_jupyter.model.secrets import is_secret_name
 from acp_jupyter.session.choices import offered
+from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.session import Session
+    from acp_jupyter.session.settings import Settings
 
 
 def _session() -> Session:
@@ -68,23 +70,21 @@ def _wanted(options: argparse.Namespace, session: Session) -> tuple[str, str | N
 
 
 def _load(options: argparse.Namespace) -> str:
-    session = _session()
+    session, wanted = _session(), settings()
     history = session.load(*_wanted(options, session))
     if not history:
         return f"The session goes on: {session.session_id}. The agent told no history."
-    _show_history(history)
+    _show_history(history, wanted)
     return (
         f"The session goes on: {session.session_id}. Above is what the agent told of it; "
         "get_session().history has it as turns."
     )
 
 
-def _show_history(history: list[Turn]) -> None:
-    from acp_jupyter.views.html import history_html  # noqa: PLC0415  # only this command needs it
-    from acp_jupyter.views.text import turn_text  # noqa: PLC0415  # as above
+def _show_history(history: list[Turn], wanted: Settings) -> None:
+    from acp_jupyter.kernel.keep import history_to_keep  # noqa: PLC0415  # only this command needs it
 
-    text = "\n\n".join(map(turn_text, history))
-    publish_display_data({"text/html": history_html(history), "text/plain": text})
+    publish_display_data(history_to_keep(history, redactor(), wanted))
 
 
 def _resume(options: argparse.Namespace) -> str:

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from acp_jupyter.model.turn import Turn
 
 REDACTED = "[redacted]"
+_LEAST = 1_000  # characters that any value may have
 _CONTEXT = 3  # lines, around the changes of a diff that is too large
+
+
+def secret_values(environment: dict[str, str], names: Iterable[str] = ()) -> list[str]:
+    """Return the values of variables that are named, or whose names sound like secrets."""
+    wanted = set(names)
+    return [value for name, value in environment.items() if name in wanted or is_secret_name(name)]
 
 
 class Redactor:
@@ -35,7 +42,9 @@ class Redactor:
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._known = spellings(values)
+        self.values = frozenset(values)
+        """The secrets that it knows."""
+        self._known = spellings(self.values)
 
     @classmethod
     def of(cls, environment: dict[str, str], names: Iterable[str] = (), more: Iterable[str] = ()) -> Redactor:
@@ -46,9 +55,12 @@ class Redactor:
             names: Further names of variables.
             more: Further secrets.
         """
-        wanted = set(names)
-        values = [value for name, value in environment.items() if name in wanted or is_secret_name(name)]
-        return cls([*values, *more])
+        return cls([*secret_values(environment, names), *more])
+
+    @classmethod
+    def joined(cls, redactors: Iterable[Redactor]) -> Redactor:
+        """Return one that knows what any of them knows."""
+        return cls(value for one in redactors for value in one.values)
 
     def text(self, text: str) -> str:
         """Return ``text`` without secrets."""
@@ -111,7 +123,7 @@ def _without(texts: Sequence[str], found: list[tuple[int, int]]) -> Iterable[str
         begin = end
 
 
-def kept(turn: Turn, redactor: Redactor, limit: int | None) -> Turn:
+def kept(turn: Turn, redactor: Redactor, limit: int | None, total: int | None = None) -> Turn:
     """Return the turn as it may be kept: itself where nothing is to be taken out, else a copy.
 
     The copy's ``kept`` says how much was taken out.
@@ -120,13 +132,30 @@ def kept(turn: Turn, redactor: Redactor, limit: int | None) -> Turn:
         turn: The turn.
         redactor: Takes secrets out.
         limit: Characters that any one value may have, ``None`` for no bound; what is cut says so.
+        total: Characters that all of them may have together: where they have more, the longest are cut
+            further, but never below a thousand.
     """
     keeper = _Keeper(redactor, limit)
     copy = keeper.turn(from_json(to_json(turn)))
+    if limit is not None and total is not None and sum(keeper.lengths) > total:
+        keeper = _Keeper(redactor, min(limit, _even_limit(keeper.lengths, total)))
+        copy = keeper.turn(from_json(to_json(turn)))
     if not (keeper.redacted or keeper.cut):
         return turn
     copy.kept = {"redacted": keeper.redacted, "cut": keeper.cut}
     return copy
+
+
+def _even_limit(lengths: Iterable[int], total: int) -> int:
+    """Return the bound under which values of these lengths come to ``total``: the short ones stay whole."""
+    rising = sorted(lengths)
+    left = total
+    for index, length in enumerate(rising):
+        limit = left // (len(rising) - index)
+        if length > limit:
+            return max(limit, _LEAST)
+        left -= length
+    return max(rising, default=_LEAST)
 
 
 class _Keeper:
@@ -137,6 +166,7 @@ class _Keeper:
         self._limit = limit
         self.redacted = 0
         self.cut = 0
+        self.lengths: list[int] = []  # of what was kept of each value
 
     def turn(self, turn: Turn) -> Turn:
         """Go through everything that an agent, a person or our own errors can have put there.
@@ -191,9 +221,11 @@ class _Keeper:
     def _raw(self, value: Any, where: str) -> Any:
         """A raw value: whole, or the beginning of its JSON text."""
         value = self._clean(value)
-        if self._limit is None or value is None or len(text := json_text(value)) <= self._limit:
+        if self._limit is None or value is None:
             return value
-        return self._cut(text, where)
+        text = json_text(value)
+        cut = self._cut(text, where)
+        return value if cut == text else cut
 
     def _content(self, item: ContentItem, where: str) -> ContentItem:
         if isinstance(item, Diff):
@@ -207,7 +239,9 @@ class _Keeper:
     def _diff(self, diff: Diff, where: str) -> Diff:
         old = None if diff.old_text is None else self._clean(diff.old_text)
         clean = Diff(self._text(diff.path, where), old, self._clean(diff.new_text))
-        if self._limit is None or max(len(clean.old_text or ""), len(clean.new_text)) <= self._limit:
+        size = max(len(clean.old_text or ""), len(clean.new_text))
+        if self._limit is None or size <= self._limit:
+            self.lengths.append(size)
             return clean
         if clean.old_text:
             clean = _changes_only(clean, f"{where}[...].new_text")
@@ -260,7 +294,9 @@ class _Keeper:
 
     def _cut(self, text: str, where: str) -> str:
         if self._limit is None or len(text) <= self._limit:
+            self.lengths.append(len(text))
             return text
+        self.lengths.append(self._limit)
         self.cut += 1
         more = f"{len(text) - self._limit:,} more characters"
         return f"{text[: self._limit]}\n… {more} are not kept here; in Python: {where}".rstrip(": ")

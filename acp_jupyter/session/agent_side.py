@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 from acp_jupyter import errors
 from acp_jupyter.model import events
 from acp_jupyter.model.elicitation import secrets_sent
-from acp_jupyter.model.redact import Redactor
+from acp_jupyter.model.redact import Redactor, secret_values
 from acp_jupyter.model.state import LEGACY_MODEL
 from acp_jupyter.model.turn import AgentInfo
 from acp_jupyter.session.choices import Choices, Setting, settings_of
 from acp_jupyter.session.link import Link, start_agent
 from acp_jupyter.session.opening import Place, open_session, way_back
 from acp_jupyter.session.roots import Roots
-from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from acp_jupyter.model.state import SessionState
     from acp_jupyter.session.agents import AgentSpec
@@ -47,6 +46,7 @@ class AgentSide:
         on_frame: Sees every message, both ways: its direction, its line, and what that says.
         on_lost: Called where the agent ended the connection, and not we.
         on_opened: Called when a session has been opened.
+        redact: Gives the names of further variables that hold secrets.
     """
 
     def __init__(  # noqa: PLR0913  # one place makes it
@@ -61,6 +61,7 @@ class AgentSide:
         on_frame: Callable[[str, bytes, Any], None],
         on_lost: Callable[[], None],
         on_opened: Callable[[], None],
+        redact: Callable[[], Iterable[str]],
     ) -> None:
         self.spec = spec
         self.roots: Roots | None = None
@@ -75,6 +76,8 @@ class AgentSide:
         self._on_frame = on_frame
         self._on_lost = on_lost
         self._on_opened = on_opened
+        self._redact = redact
+        self._secrets: set[str] = set()
         self._open = False
         self._ignored = 0
         self._starting = asyncio.Lock()
@@ -89,7 +92,7 @@ class AgentSide:
 
     @property
     def redactor(self) -> Redactor:
-        """Knows the secrets that the agent was given: in variables, to MCP servers, in forms."""
+        """Knows the secrets that the agent was ever given: in variables, to MCP servers, in forms."""
         given = [
             pair.get("value")
             for server in self.mcp_servers
@@ -97,8 +100,10 @@ class AgentSide:
         ]
         environment = {**os.environ, **self.spec.env}
         typed = [text for _turn, one in self._state.all_elicitations() for text in secrets_sent(one)]
-        more = [*typed, *(one for one in given if isinstance(one, str))]
-        return Redactor.of(environment, settings().redact, more)
+        values = secret_values(environment, self._redact())
+        # what was removed since may stand in what is shown again
+        self._secrets |= {*values, *typed, *(one for one in given if isinstance(one, str))}
+        return Redactor(self._secrets)
 
     @property
     def stderr(self) -> str:

@@ -29,7 +29,7 @@ from acp_jupyter.session.gate import ClientRequest, Gate, Rules
 from acp_jupyter.session.line import Line, NotConfirmed
 from acp_jupyter.session.permissions import PermissionBroker
 from acp_jupyter.session.secret_files import SECRET_PATTERNS
-from acp_jupyter.session.settings import settings
+from acp_jupyter.session.settings import Settings, settings
 from acp_jupyter.session.terminals import Terminals
 from acp_jupyter.wire.answers import INVALID_REQUEST, RequestError
 
@@ -69,6 +69,8 @@ class Conversation:
     ) -> None:
         self.lock = threading.RLock()
         self.state = SessionState()
+        self._standing = Settings()
+        self._redact: set[str] = set()
         self._listeners: dict[str | None, list[Listener]] = {}
         self._limits = limits
         self._playing: asyncio.Task[None] | None = None
@@ -86,6 +88,7 @@ class Conversation:
             on_frame=self._log,
             on_lost=self._lost,
             on_opened=on_opened,
+            redact=self._names_to_redact,
         )
         self.frames = Frames(lambda: self.agent.redactor, lambda: self.agent.info)
         roots = self.agent.the_roots
@@ -94,11 +97,13 @@ class Conversation:
             self._apply,
             roots,
             attended,
-            answer_s=lambda: settings().answer_timeout_s,
+            answer_s=lambda: self._standing.answer_timeout_s,
             cancel=self.cancel,
         )
         self.elicitations = ElicitationBroker(self.state, self._apply, attended)
-        gate = Gate(lambda: self.state.turn, self.broker.consent, rules=_rules, on_unasked=self._done_unasked)
+        gate = Gate(
+            lambda: self.state.turn, self.broker.consent, rules=self._rules, on_unasked=self._done_unasked
+        )
         self._terminals = Terminals(
             self._apply, roots, self._check_prompted, watcher, gate=gate, taken=self._has_terminal
         )
@@ -113,11 +118,18 @@ class Conversation:
             client_files=files,
         )
 
-    async def play(self, turn: Turn, timeout_s: float | None, choices: Choices = Choices()) -> None:  # noqa: B008  # it never changes
+    async def play(
+        self,
+        turn: Turn,
+        standing: Settings,
+        timeout_s: float | None,
+        choices: Choices = Choices(),  # noqa: B008  # it never changes
+    ) -> None:
         """Play a turn to its end, when those before it are over.
 
         Args:
             turn: The turn.
+            standing: The settings that hold for it, whatever becomes of their files meanwhile.
             timeout_s: After so many seconds it is cancelled.
             choices: What is to be in force before the prompt is sent.
 
@@ -130,6 +142,7 @@ class Conversation:
         self._tasks[turn.turn_id] = asyncio.current_task()
         try:
             async with self._line.turn():
+                self._standing = standing
                 await self._play_now(turn, timeout_s, choices)
         except NotConfirmed:
             busy = errors.SessionBusy(
@@ -163,6 +176,27 @@ class Conversation:
             self.elicitations.close_all("the turn is over")
             self._tell_of_ignored()
             self._playing = None
+            self._tell_of_wrong_settings()
+
+    def _tell_of_wrong_settings(self) -> None:
+        """The agent may have left a file that the next prompt will refuse."""
+        try:
+            settings(self.agent.the_roots().cwd)
+        except errors.UsageError as error:
+            text = (
+                f"This turn kept the settings of its start; the next prompt will be refused: {error.message}"
+            )
+            self._apply(events.Noted(text, "warning"))
+
+    def _names_to_redact(self) -> set[str]:
+        """The variables that the settings name as secrets, now or ever: a wrong file takes none away."""
+        with contextlib.suppress(errors.UsageError):
+            self._redact |= {*settings().redact}
+        return self._redact | {*self._standing.redact}
+
+    def _rules(self) -> Rules:
+        now = self._standing
+        return Rules(now.ask_client_requests, (*SECRET_PATTERNS, *now.secret_patterns))
 
     def _withdraw(self, turn: Turn, phase: str, error: TurnError | None = None) -> None:
         """End a turn that never began."""
@@ -354,11 +388,6 @@ class Conversation:
         for turn_id in {change.turn.turn_id for change in changes}:
             for listener in list(self._listeners.get(turn_id, ())):
                 _guarded(listener, [change for change in changes if change.turn.turn_id == turn_id])
-
-
-def _rules() -> Rules:
-    now = settings()
-    return Rules(now.ask_client_requests, (*SECRET_PATTERNS, *now.secret_patterns))
 
 
 def _guarded(listener: Callable[[list[Change]], None], changes: list[Change]) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.session import Session
+    from acp_jupyter.session.settings import Settings
 
 
 class Limits(NamedTuple):
@@ -33,11 +34,12 @@ class Limits(NamedTuple):
 
 
 class TurnRun:
-    """A turn under way, for whoever shows it."""
+    """A turn under way, for whoever shows it; ``settings`` are those that held at its start."""
 
-    def __init__(self, session: Session, turn: Turn, future: Future[None]) -> None:
+    def __init__(self, session: Session, turn: Turn, future: Future[None], settings: Settings) -> None:
         self.session = session
         self.turn = turn
+        self.settings = settings
         self._future = future
         self._cancelled_at: float | None = None
 
@@ -64,5 +66,6 @@ class TurnRun:
         Raises:
             AcpError: Why it could not be brought to its end.
         """
-        self._future.result(timeout_s)
+        with self.session.redacting():
+            self._future.result(timeout_s)
         return self.turn

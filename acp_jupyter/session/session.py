@@ -240,7 +240,7 @@ class Session:
         if not task.strip():
             raise errors.UsageError("the task is empty", advice="Write what the agent is to do.")
         roots = self._conversation.agent.the_roots()
-        policy = settings(roots.cwd, call={"policy": policy}, option={"policy": self._policy}).policy
+        standing = settings(roots.cwd, call={"policy": policy}, option={"policy": self._policy})
         turn = Turn(
             turn_id=uuid.uuid4().hex,
             number=next(self._numbers),
@@ -248,14 +248,15 @@ class Session:
             cwd=roots.cwd,
             additional_directories=list(roots.additional),
             prompt=[{"type": "text", "text": task}],
-            policy=policy,
+            policy=standing.policy,
             session_id=self.session_id,
         )
         for session, turn_ids in _ATTENDING.get():
             if session is self:
                 turn_ids.add(turn.turn_id)
                 self._attended.add(turn.turn_id)
-        return TurnRun(self, turn, self.loop.submit(self._conversation.play(turn, timeout_s, choices)))
+        playing = self._conversation.play(turn, standing, timeout_s, choices)
+        return TurnRun(self, turn, self.loop.submit(playing), standing)
 
     @contextlib.contextmanager
     def attended(self) -> Generator[None]:
@@ -423,8 +424,18 @@ class Session:
         if self.keep is not None and self.session_id is not None and self.cwd is not None:
             self.keep(self.session_id, self.cwd)
 
+    @contextlib.contextmanager
+    def redacting(self) -> Generator[None]:
+        """See that what is shown of an error that leaves this block has no secrets in it."""
+        try:
+            yield
+        except errors.AcpError as error:
+            error.redact = self.redactor.text
+            raise
+
     def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return self.loop.run(coroutine)
+        with self.redacting():
+            return self.loop.run(coroutine)
 
     # --- what it lets be chosen, and log-in
 

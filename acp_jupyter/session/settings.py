@@ -43,10 +43,10 @@ class Settings(BaseModel):
     card where one works. ``ask_client_requests`` asks before an agent has us write a file or run a command
     that no approved call covers. ``answer_timeout_s`` is how long a person has to answer a permission request
     before it is rejected, ``None`` for ever. ``save`` says how much of a turn the notebook keeps,
-    ``save_limit`` how many bytes of each value. ``secret_patterns`` are further names of files that hold
-    secrets, ``redact`` further names of variables. ``start_timeout_s`` is how long an agent may take for each
-    answer while it starts.
-    ``registry`` is where the public list of agents is.
+    ``save_limit`` how many characters of each value, ``save_total`` how many of all of them.
+    ``secret_patterns`` are further names of files that hold secrets, ``redact`` further names of variables.
+    ``start_timeout_s`` is how long an agent may take for each answer while it starts. ``registry`` is where
+    the public list of agents is.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +58,7 @@ class Settings(BaseModel):
     answer_timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     save: Save = "bounded"
     save_limit: int = Field(default=64_000, gt=0)
+    save_total: int = Field(default=2_000_000, gt=0)
     secret_patterns: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     start_timeout_s: float = Field(default=120.0, gt=0, allow_inf_nan=False)
@@ -222,7 +223,7 @@ def _table(file: Path) -> dict[str, Any] | None:
         import tomli as tomllib  # noqa: PLC0415  # as above
     try:
         tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
-    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError are ones
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are the former
         raise UsageError(f"cannot read {file}: {error}", advice="Mend the file.") from error
     table = cast("dict[str, Any]", tool).get("acp-jupyter") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):

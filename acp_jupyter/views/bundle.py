@@ -5,6 +5,8 @@ The document carries what came by https://agentclientprotocol.com/protocol/promp
 
 from __future__ import annotations
 
+import html
+import logging
 import math
 import re
 from typing import TYPE_CHECKING, Any, cast
@@ -19,13 +21,24 @@ if TYPE_CHECKING:
 __all__ = ["MIME", "WIDGET_MIME", "saved_bundle", "widget_view"]
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+_log = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def saved_bundle(turn: Turn) -> dict[str, Any]:
     """Return the turn as document, HTML and text: strict JSON, fit for a notebook file."""
-    bundle = {MIME: to_json(turn), "text/html": turn_html(turn), "text/plain": turn_text(turn)}
+    text = turn_text(turn)
+    bundle = {MIME: to_json(turn), "text/html": _html(turn, text), "text/plain": text}
     return cast("dict[str, Any]", _strict(bundle))
+
+
+def _html(turn: Turn, text: str) -> str:
+    """The turn as HTML: its plain text where that fails, for the document beside it must not be lost too."""
+    try:
+        return turn_html(turn)
+    except Exception:  # noqa: BLE001  # the edge: an agent's Markdown goes through a parser that is not ours
+        _log.debug("a turn cannot be made HTML", exc_info=True)
+        return f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>'
 
 
 def widget_view(model_id: str) -> dict[str, Any]:

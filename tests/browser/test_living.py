@@ -201,8 +201,8 @@ def test_nothing_jumps_when_the_live_card_becomes_the_saved_one(
 ) -> None:
     slowly = (
         "import time\nfrom acp_jupyter.kernel import card\nmake = card.bundle_to_keep\n"
-        "def slowly(turn, redactor):\n    time.sleep(3 if turn.ended else 0)\n"
-        "    return make(turn, redactor)\n"
+        "def slowly(turn, *more):\n    time.sleep(3 if turn.ended else 0)\n"
+        "    return make(turn, *more)\n"
         "card.bundle_to_keep = slowly"
     )
     notebook = open_notebook([SETUP + "\n" + slowly, TASK, *["# more\n" * 12] * 3], ui=ui, height=700)

@@ -352,8 +352,8 @@ def test_an_interrupt_while_the_final_card_is_published_does_not_lose_it(
     notebook.add_agent("talker", [{"text": "whole"}], home)
     notebook.run(
         "import os, signal\nfrom acp_jupyter.kernel import card\nmake = card.bundle_to_keep\n"
-        "def interrupted(turn, redactor):\n"
-        "    if turn.ended: os.kill(os.getpid(), signal.SIGINT)\n    return make(turn, redactor)\n"
+        "def interrupted(turn, *more):\n"
+        "    if turn.ended: os.kill(os.getpid(), signal.SIGINT)\n    return make(turn, *more)\n"
         "card.bundle_to_keep = interrupted"
     )
     cell = notebook.execute("%%acp talker\nTalk.")
