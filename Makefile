@@ -55,8 +55,9 @@ test-agents: setup ## three real agents with a scripted model, installed in .age
 bench: setup ## ratios, each beside a baseline of the same run
 	$(RUN) python -m benchmarks $(BENCHMARKS)
 
-soak: setup ## a thousand turns, 60 MB in a line, stubborn processes
+soak: setup ## a thousand turns, 60 MB in a line, stubborn processes, 10,000 sequences of faults
 	$(RUN) pytest -m soak -s tests/soak
+	$(RUN) ACP_JUPYTER_FUZZ=10000 pytest --timeout 3600 tests/protocol/test_fuzz.py tests/protocol/test_fuzz_state.py
 
 screenshots: setup ## pictures of the card, light and dark, wide and narrow, in build/screenshots
 	$(RUN) pytest tests/browser/test_pictures.py

@@ -24,7 +24,7 @@ from acp_jupyter.model.terminals import append_output, end_agent_terminals, shar
 from acp_jupyter.model.timeline import HEAD, close_thought, place, refresh_head, show_call
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal
 from acp_jupyter.model.turn import Note, TerminalMark, Turn
-from acp_jupyter.model.updates import apply_update, change_mode, change_options
+from acp_jupyter.model.updates import apply_update, change_mode, change_options, read_options
 
 
 def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
@@ -85,9 +85,13 @@ def _session_opened(state: SessionState, event: events.SessionOpened) -> list[Ch
     state.session_id = event.session_id
     modes = as_dict(event.response.get("modes"))
     entries = [as_dict(mode) for mode in as_list(modes.get("availableModes"))]
-    state.modes = {str(mode["id"]): str(mode.get("name") or mode["id"]) for mode in entries if "id" in mode}
+    state.modes = {
+        mode_id: as_text(mode.get("name")) or mode_id
+        for mode in entries
+        if (mode_id := as_text(mode.get("id")))
+    }
     state.mode_id = as_text(modes.get("currentModeId"))
-    options = [as_dict(option) for option in as_list(event.response.get("configOptions")) if option]
+    options = read_options(as_list(event.response.get("configOptions")))
     state.config_options = [*options, *_legacy_model(options, as_dict(event.response.get("models")))]
     return refresh_head(state)
 

@@ -105,12 +105,12 @@ def _plan(turn: Turn, update: dict[str, Any], at: float) -> list[Change] | None:
     entries = [as_dict(entry) for entry in as_list(update["entries"])]
     turn.plans["default"] = [
         PlanEntry(
-            str(entry["content"]),
+            content,
             as_text(entry.get("priority")) or "medium",
             as_text(entry.get("status")) or "pending",
         )
         for entry in entries
-        if "content" in entry
+        if (content := as_text(entry.get("content"))) is not None
     ]
     placed = place(turn, PlanMark("default"), at) if new else []
     return [*placed, Change(turn, ("plans", "default"))]
@@ -149,11 +149,16 @@ def _compaction(turn: Turn, update: dict[str, Any], at: float) -> list[Change] |
         return changes
     item.status = as_text(update.get("status")) or item.status
     # The three states of the specification: left out keeps, null clears, a value replaces.
-    if "summary" in update:
+    if "summary" in update and isinstance(update["summary"], list | None):
         item.summary = [as_dict(block) for block in as_list(update["summary"]) if as_dict(block)]
     if "error" in update:
-        item.error = as_text(update["error"])
+        item.error = _replaced(item.error, update["error"])
     return changes
+
+
+def _replaced(before: str | None, value: Any) -> str | None:
+    """Return the text that stands now: null clears it, what is no text changes nothing."""
+    return value if value is None or isinstance(value, str) else before
 
 
 def _usage(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
@@ -171,9 +176,9 @@ def _commands(state: SessionState, update: dict[str, Any], at: float) -> list[Ch
         return keep_raw(state, update, at)
     commands = [as_dict(command) for command in as_list(update["availableCommands"])]
     state.commands = [
-        {"name": str(command["name"]), "description": str(command.get("description") or "")}
+        {"name": name, "description": as_text(command.get("description")) or ""}
         for command in commands
-        if "name" in command
+        if (name := as_text(command.get("name")))
     ]
     return refresh_head(state)
 
@@ -203,10 +208,15 @@ def _config(state: SessionState, update: dict[str, Any], at: float) -> list[Chan
     return change_options(state, as_list(update["configOptions"]), at)
 
 
+def read_options(raw: list[Any]) -> list[dict[str, Any]]:
+    """Read a list of options; one without an id is left out, for it could not be set."""
+    return [as_dict(option) for option in raw if as_text(as_dict(option).get("id"))]
+
+
 def change_options(state: SessionState, options: list[Any], at: float) -> list[Change]:
     """Replace the complete list; what changed, and whether we had asked for that, is shown in its place."""
     before = {str(option.get("id")): option.get("currentValue") for option in state.config_options}
-    new = [as_dict(option) for option in options if as_dict(option)]
+    new = read_options(options)
     kept = [one for one in state.config_options if one.get("id") == LEGACY_MODEL and one not in new]
     if any(option.get("category") == "model" for option in new):
         kept = []
@@ -228,9 +238,9 @@ def change_options(state: SessionState, options: list[Any], at: float) -> list[C
 
 def _info(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:  # noqa: ARG001  # one signature for all
     if "title" in update:
-        state.title = as_text(update["title"])
+        state.title = _replaced(state.title, update["title"])
     if "updatedAt" in update:
-        state.updated_at = as_text(update["updatedAt"])
+        state.updated_at = _replaced(state.updated_at, update["updatedAt"])
     return refresh_head(state)
 
 
