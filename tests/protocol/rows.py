@@ -628,6 +628,7 @@ UPDATES = Section(
                 "model/test_updates.py::test_u15_to_u17_what_is_not_understood_is_kept_raw_in_its_place",
                 "model/test_updates.py::test_u17_only_the_bad_item_of_a_list_is_lost",
                 "session/test_session.py::test_r01_t4_junk_and_unknown_updates_cost_only_themselves",
+                "protocol/test_fuzz_state.py::test_u17_a_bad_field_costs_that_field",
             ),
         ),
     ),
