@@ -392,7 +392,7 @@ def test_au3_a_log_in_in_a_terminal_is_never_called(bench: Bench) -> None:
 
 def test_i7_a_load_that_is_never_answered(bench: Bench) -> None:
     script = {"initialize": {"agentCapabilities": ALL}, "methods": {"session/load": {"never": True}}}
-    session = bench.session(script, limits=Limits(start_s=0.5))
+    session = bench.session(script, limits=Limits(start_s=3))
     with pytest.raises(AgentTimeout, match="session/load"):
         session.load("old")
     assert session.history == []
