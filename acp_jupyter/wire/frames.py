@@ -17,12 +17,23 @@ _DEPTH_LIMIT = 200  # deeper values would break whoever walks them later
 _JUNK = re.compile(  # titles, colours, other control characters, byte order marks, blanks
     r"(?:\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[0-~]|[\x00-\x20\x7f-\x9f\ufeff])*"
 )
+_TOO_DEEP = "nested too deeply"
+_STEP = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]')  # a string, or where a value begins or ends
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class UnreadableError(ValueError):
-    """A line is not one JSON value; its text says why."""
+    """A line is not one JSON value that can be taken; its text says why.
+
+    Args:
+        why: It.
+        outline: The value without what it nests, where only that is too much: who asked is still there.
+    """
+
+    def __init__(self, why: str, outline: Any = None) -> None:
+        super().__init__(why)
+        self.outline = outline
 
 
 def _integer(digits: str) -> int | str:
@@ -58,7 +69,7 @@ def decode(line: bytes, note: Callable[[str], None]) -> Any:
     if end != len(text) and _end_of_junk(text, end) != len(text):
         raise UnreadableError("more than one JSON value on the line")
     if len(text) > _DEPTH_LIMIT and text.count("[") + text.count("{") > _DEPTH_LIMIT and _too_deep(value):
-        raise UnreadableError("nested too deeply")
+        raise UnreadableError(_TOO_DEEP, _outline(text))
     if "\\u" in text and _SURROGATE_ESCAPE.search(text):
         value = _mended(value)
     return value
@@ -68,13 +79,40 @@ def _value(text: str, start: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, start)
     except RecursionError:
-        raise UnreadableError("nested too deeply") from None
+        raise UnreadableError(_TOO_DEEP, _outline(text)) from None
     except ValueError:
         pass
     try:
         return _PATIENT.raw_decode(text, start)
     except ValueError:
         raise UnreadableError("not JSON") from None
+
+
+def _outline(text: str) -> Any:
+    """Read a line's value with nulls for what it nests: members of a message, or of each in a batch.
+
+    It holds neither recursion nor what is deep; ``None`` where it is no JSON.
+    """
+    start = _end_of_junk(text, 0)
+    levels = 2 if text.startswith("[", start) else 1
+    depth, at, parts = 0, start, list[str]()
+    for step in _STEP.finditer(text, start):
+        mark = text[step.start()]
+        if mark in "[{":
+            depth += 1
+            if depth == levels + 1:
+                parts += [text[at : step.start()], "null"]
+        elif mark in "]}":
+            if depth == levels + 1:
+                at = step.end()
+            depth -= 1
+            if depth == 0:
+                parts.append(text[at : step.end()])
+                break
+    try:
+        return _mended(_PATIENT.decode("".join(parts)))
+    except ValueError:
+        return None
 
 
 def encode(message: Any) -> bytes:

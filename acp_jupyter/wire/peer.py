@@ -220,10 +220,25 @@ class Peer:
             value = frames.decode(line, lambda reason: self.noise.append((reason, _head(line))))
         except frames.UnreadableError as error:
             self.ignore(str(error), _head(line))
+            self._answer_unread(str(error), error.outline)
             return []
         if isinstance(value, list) and value:  # a batch; an empty one is no message either
             return [(json.dumps(one).encode(), one) for one in cast("list[Any]", value)]
         return [(line, value)]
+
+    def _answer_unread(self, why: str, outline: Any) -> None:
+        """Let nobody wait for an answer to what was not read, nor for it as an answer."""
+        for one in cast("list[Any]", outline) if isinstance(outline, list) else [outline]:
+            message = cast("JsonObject", one) if isinstance(one, dict) else {}
+            if "id" not in message:
+                continue
+            if isinstance(message.get("method"), str):
+                request_id = message["id"]
+                error = RequestError(INVALID_REQUEST, f"the request is {why}")
+                self._reply(request_id if _is_id(request_id) else None, error=error)
+            elif own_id(message["id"]) in {*self._pending, *self._withdrawn}:
+                error = RequestError(INVALID_REQUEST, f"its answer is {why}")
+                self._answered({"id": message["id"], "error": error.to_json()})
 
     def _handle(self, line: bytes, message: Any) -> bool:
         """Handle one message; say whether a handler was started for it."""

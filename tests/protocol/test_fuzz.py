@@ -13,7 +13,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -105,6 +105,26 @@ as_json = st.builds(
     escaped=st.booleans(),
 )
 JUNK = object()  # what can be no message, and is one thing ignored
+DEEP = b"[" * 300 + b"]" * 300
+
+
+class TooDeep(NamedTuple):
+    """What is ignored, but for who asked or was asked."""
+
+    outline: dict[str, Any]
+
+    @property
+    def line(self) -> bytes:
+        """It, as it is written."""
+        return json.dumps({**self.outline, "params": "DEEP"}).encode().replace(b'"DEEP"', DEEP)
+
+
+TOO_DEEP = {
+    "update": TooDeep({"method": "session/update"}),
+    "request": TooDeep({"id": "deep", "method": "session/request_permission"}),
+    "answer": TooDeep({"id": 2, "result": None}),
+    "nothing": TooDeep({"jsonrpc": "2.0"}),
+}
 
 
 def decorated(line: tuple[bytes, Any], how: str, noise: bytes) -> tuple[bytes, Any]:
@@ -119,11 +139,12 @@ def decorated(line: tuple[bytes, Any], how: str, noise: bytes) -> tuple[bytes, A
         "noise": (b"~" + noise.replace(b"\n", b""), JUNK),
         "cut": (b"{" + text[: len(text) // 2], JUNK),
         "two": (text + b" " + text, JUNK),
-        "deep": (b'{"method":"x","params":' + b"[" * 300 + b"]" * 300 + b"}", JUNK),
+        **{f"deep {name}": (one.line, one) for name, one in TOO_DEEP.items()},
     }[how]
 
 
-HOW = ["plain"] * 14 + ["CR", "mark", "title", "colours", "log", "noise", "cut", "two", "deep"]
+HOW = ["plain"] * 14 + ["CR", "mark", "title", "colours", "log", "noise", "cut", "two"]
+HOW += [f"deep {name}" for name in TOO_DEEP]
 lines = st.builds(decorated, as_json, st.sampled_from(HOW), st.binary(max_size=20))
 
 
@@ -177,6 +198,13 @@ class Oracle:
                 self.completed.append(given["elicitationId"])
             else:
                 self.ignored += 1
+
+    def take_outline(self, outline: dict[str, Any]) -> None:
+        self.ignored += 1
+        if "method" in outline and "id" in outline:
+            self.replies[json.dumps(outline["id"])] += 1
+        elif "id" in outline:
+            self.open.discard(outline["id"])
 
     def take_answer(self, request_id: Any) -> None:
         if isinstance(request_id, str) and request_id.isdecimal():
@@ -239,6 +267,8 @@ async def play(written: list[tuple[bytes, Any]], cuts: list[int]) -> None:
     for _, value in written:
         if value is JUNK:
             oracle.ignored += 1
+        elif isinstance(value, TooDeep):
+            oracle.take_outline(value.outline)
         else:
             oracle.take(value)
     data = b"".join(line + b"\n" for line, _ in written)

@@ -131,6 +131,17 @@ def test_f16_absurd_nesting_costs_one_message(bench: Bench) -> None:
     assert [one.partition(":")[0] for one in session.ignored] == ["nested too deeply"] * 2
 
 
+def test_f16_a_request_too_deep_to_read_is_answered_and_told_of(bench: Bench) -> None:
+    raw_input: Any = 1
+    for _ in range(300):
+        raw_input = {"a": raw_input}
+    session = bench.session([ask({"rawInput": raw_input}), {"text": "refused: ${answer.error.message}"}])
+    turn = session.run("go", policy="allow-once-all")
+    assert (turn.text, turn.stop_reason) == ("refused: the request is nested too deeply", "end_turn")
+    assert [note.text for note in turn.notes if "ignored" in note.text] != []
+    assert [one.partition(":")[0] for one in session.ignored] == ["nested too deeply"]
+
+
 # --- the life of a process
 
 

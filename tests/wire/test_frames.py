@@ -52,6 +52,23 @@ def test_f02_f15_f16_refuses_what_is_no_message(line: bytes, reason: str) -> Non
         read(line)
 
 
+@pytest.mark.parametrize("depth", [300, 100_000])
+def test_f16_of_what_is_too_deep_the_outline_is_read(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    request = rb'\x1b[0m{"id":"a\"]}\ud83d","params":%b,"method":"m","n":{"a":[1,"}"]}} '.replace(
+        rb"\x1b", b"\x1b"
+    )
+    with pytest.raises(frames.UnreadableError) as one:
+        read(request % deep)
+    assert one.value.outline == {"id": 'a"]}\ufffd', "params": None, "method": "m", "n": None}
+    with pytest.raises(frames.UnreadableError) as batch:
+        read(b'[1,{"id":1,"params":%b},[],{"id":2}]' % deep)
+    assert batch.value.outline == [1, {"id": 1, "params": None}, [], {"id": 2}]
+    with pytest.raises(frames.UnreadableError) as torn:
+        read(b'{"id":1,"params":' + b"[" * depth + b"]" * (depth - 1) + b"}")
+    assert torn.value.outline is None
+
+
 def test_wide_is_not_deep() -> None:
     value = [{"a": [i]} for i in range(1000)]
     assert read(json.dumps(value).encode())[0] == value

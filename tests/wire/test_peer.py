@@ -75,6 +75,34 @@ def test_t4_junk_costs_only_itself(junk: bytes) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("depth", [300, 100_000])
+def test_f16_nobody_waits_for_what_is_nested_too_deeply(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+
+    async def main() -> None:
+        transport = MemoryTransport()
+        log = Log(transport)
+        task, request_id = await asked(transport, log)
+        transport.give(b'{"id":"x","method":"m","params":%b}' % deep)
+        transport.give(b'[{"id":7,"method":"m","params":%b},{"method":"n"},{"id":[],"method":"m"}]' % deep)
+        answers = [await transport.sent() for _ in range(3)]
+        assert [answer["id"] for answer in answers] == ["x", 7, None]
+        assert {answer["error"]["code"] for answer in answers} == {-32600}
+        assert {answer["error"]["message"] for answer in answers} == {"the request is nested too deeply"}
+        transport.give(b'{"id":99,"result":%b}' % deep, b'{"id":%d,"result":%b}' % (request_id, deep))
+        with pytest.raises(RequestFailed, match="its answer is nested too deeply"):
+            await task
+        transport.give(update(1), {"id": "end", "method": "m"})
+        assert (await transport.sent())["id"] == "end", (
+            "the connection goes on, and nothing is answered twice"
+        )
+        assert log.events == [("u", 1)]
+        assert log.peer.ignored == 4, "one for each line"
+        await log.peer.close()
+
+    asyncio.run(main())
+
+
 def test_t4_a_request_with_an_impossible_id_is_refused() -> None:
     async def main() -> None:
         transport = MemoryTransport()
