@@ -20,15 +20,17 @@ from acp_jupyter.model.form import Form, faults, value_of
 from acp_jupyter.model.redact import REDACTED
 from acp_jupyter.views.elicitation import field_text, question_text, unlinked, value_text
 from acp_jupyter.views.text import permission_text
-from acp_jupyter.views.words import visible
+from acp_jupyter.views.words import agent, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_jupyter.model.form import Field
+    from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.elicitation import PendingElicitation
     from acp_jupyter.session.permissions import PendingPermission
     from acp_jupyter.session.run import TurnRun
+    from acp_jupyter.session.session import Session
 
 _NO_INPUT = (EOFError, OSError, StdinNotImplementedError)
 _SETTLED = "The question was settled meanwhile."
@@ -46,7 +48,7 @@ def ask(run: TurnRun, pending: PendingPermission) -> bool:
     """
     if not input_allowed():
         return False
-    reader = _Input(run, lambda: pending.permission.state == "open")
+    reader = _Input(run.session, run.turn, lambda: pending.permission.state == "open")
     reader.ask(permission_text(run.turn, pending.permission))
     count = len(pending.options)
     prompt = f"1 to {count}, or c for none of them: " if count else "c to go on: "
@@ -69,13 +71,13 @@ def ask(run: TurnRun, pending: PendingPermission) -> bool:
         reader.say(f"{answer!r} is none of the answers.")
 
 
-def elicit(run: TurnRun, pending: PendingElicitation) -> bool:
+def elicit(session: Session, pending: PendingElicitation) -> bool:
     """Ask for a form's values, or for consent to an address, and send the answer; otherwise as `ask`."""
     if not input_allowed():
         return False
     node = pending.elicitation
-    reader = _Input(run, lambda: node.state == "open")
-    reader.ask(question_text(run.turn, node))
+    reader = _Input(session, pending.turn, lambda: node.state == "open")
+    reader.ask(question_text(asker(session, pending), node))
     try:
         if node.mode == "form":
             _fill_in(reader, pending)
@@ -94,6 +96,18 @@ def elicit(run: TurnRun, pending: PendingElicitation) -> bool:
     return True
 
 
+def elicit_all(session: Session) -> None:
+    """Ask for all that waits, and decline what nobody can be asked for."""
+    for pending in session.pending_elicitations:
+        if not elicit(session, pending):
+            session.decline_unasked(pending.key)
+
+
+def asker(session: Session, pending: PendingElicitation) -> str:
+    """Return the name of the agent that asks, with its version where it is known."""
+    return agent(pending.turn) if pending.turn else visible(session.name)
+
+
 class _Settled(Exception):
     """The question needs no answer any more."""
 
@@ -105,8 +119,9 @@ class _Ended(Exception):
 class _Input:
     """``input()`` that ends when its question is settled otherwise: by a time-out, or a dead agent."""
 
-    def __init__(self, run: TurnRun, is_open: Callable[[], bool]) -> None:
-        self._run = run
+    def __init__(self, session: Session, turn: Turn | None, is_open: Callable[[], bool]) -> None:
+        self._session = session
+        self._turn = turn
         self._is_open = is_open
         self._lock = threading.Lock()
         self._reading = False
@@ -130,7 +145,7 @@ class _Input:
         print(self._clean(text))  # noqa: T201  # to the person who is asked
 
     def _clean(self, text: str) -> str:
-        return self._run.session.redactor.text(text) if in_kernel() else text
+        return self._session.redactor.text(text) if in_kernel() else text
 
     def read(self, prompt: str, *, hidden: bool = False) -> str:
         """Return what was typed, ``hidden`` while it is.
@@ -140,7 +155,7 @@ class _Input:
             _Ended: Somebody has pressed Ctrl-D.
         """
         prompt = self._clean(prompt)
-        stop = self._run.session.listen(self._look, self._run.turn)
+        stop = self._session.listen(self._look, self._turn)
         # Python's own handler meanwhile: the pump's would bring back the interrupt that ends `input()`.
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.signal(signal.SIGINT, signal.default_int_handler) if in_main else None

@@ -17,7 +17,7 @@ from IPython.display import (
 )
 
 from acp_jupyter.errors import UsageError
-from acp_jupyter.kernel.ask import ask, elicit
+from acp_jupyter.kernel.ask import ask, elicit_all
 from acp_jupyter.kernel.card import Card
 from acp_jupyter.kernel.front_end import front_end, in_kernel
 from acp_jupyter.kernel.interrupts import Interrupts
@@ -133,9 +133,7 @@ def _ask_by_text(run: TurnRun) -> None:
     for pending in run.session.pending:
         if not ask(run, pending):
             run.session.reject_unasked(pending.key)
-    for pending in run.session.pending_elicitations:
-        if not elicit(run, pending):
-            run.session.decline_unasked(pending.key)
+    elicit_all(run.session)
 
 
 def _in_a_cell() -> bool:

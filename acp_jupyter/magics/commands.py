@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.log import Log
     from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.elicitation import PendingElicitation
     from acp_jupyter.session.frames import Frames
     from acp_jupyter.session.permissions import PendingPermission
     from acp_jupyter.session.session import Session
@@ -133,7 +134,33 @@ def _pending(_options: argparse.Namespace) -> str:
         f"{number}. {permission_text(_turn_of(session, one), one.permission)}"
         for number, one in enumerate(session.pending, 1)
     ]
-    return "\n\n".join(texts) or "No permission request is waiting."
+    texts += [_elicitation_text(session, one) for one in session.pending_elicitations]
+    return "\n\n".join(texts) or "Nothing is waiting for an answer."
+
+
+def _elicitation_text(session: Session, pending: PendingElicitation) -> str:
+    from acp_jupyter.kernel.ask import asker  # noqa: PLC0415  # only this command needs it
+    from acp_jupyter.views.elicitation import field_text, question_text  # noqa: PLC0415  # as above
+
+    fields = [f"- {field_text(field)}" for field in pending.form.fields]
+    question = question_text(asker(session, pending), pending.elicitation)
+    return "\n".join([f"{pending.key}. {question}", *fields, f"%acp answer {pending.key}"])
+
+
+def _answer(options: argparse.Namespace) -> str:
+    from acp_jupyter.kernel.ask import elicit  # noqa: PLC0415  # only this command needs it
+
+    session = _session()
+    waiting = session.pending_elicitations
+    chosen = [one for one in waiting if options.key in {None, one.key}][:1]
+    if not chosen:
+        keys = ", ".join(one.key for one in waiting) or "none"
+        raise UsageError(f"no form or address {options.key or ''} is waiting", advice=f"Waiting: {keys}.")
+    if not elicit(session, chosen[0]):
+        raise UsageError(
+            "nobody can be asked here", advice="Answer in Python: get_session().pending_elicitations."
+        )
+    return f"{chosen[0].key} is {chosen[0].elicitation.state}."
 
 
 def _turn_of(session: Session, pending: PendingPermission) -> Turn:
@@ -235,6 +262,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str | Log]] = {
     "stop": _stop,
     "cancel": _cancel,
     "pending": _pending,
+    "answer": _answer,
     "approve": _approve,
     "reject": _reject,
     "ask": _ask,

@@ -65,7 +65,7 @@ def status_text(session: Session) -> str:
         *(f"            {path}" for path in (roots.additional if roots else ())),
         f"policy      {_policy(session)}",
         f"turns       {len(session.turns)}{', one is running' if session.running else ''}",
-        f"waiting     {len(session.pending)} permission requests",
+        f"waiting     {len(session.pending)} requests, {len(session.pending_elicitations)} forms, addresses",
     ]
     if roots is not None and os.path.realpath(roots.cwd) != os.path.realpath(here):
         lines.append(

@@ -188,7 +188,9 @@ def _login(options: argparse.Namespace) -> str:
     method = next((one for one in methods if options.method in {None, one.get("id")}), None)
     if method is not None and method.get("type") == "terminal":
         return _in_a_terminal(session, method)
-    session.login(options.method or str(methods[0].get("id")))
+    from acp_jupyter.kernel.log_in import log_in  # noqa: PLC0415  # only this command needs it
+
+    log_in(session, options.method or str(methods[0].get("id")))
     return "Logged in."
 
 

@@ -173,7 +173,9 @@ def _about_choices(command: _Command) -> None:
 
 def _about_requests(command: _Command) -> None:
     command("cancel", "cancel the running turn (cannot help while a cell blocks)")
-    command("pending", "the permission requests that wait (cannot help while a cell blocks)")
+    command(
+        "pending", "what waits for an answer: requests, forms, addresses (cannot help while a cell blocks)"
+    )
     approve = command(
         "approve", "allow a waiting request once, or select OPTION (cannot help while a cell blocks)"
     )
@@ -185,6 +187,8 @@ def _about_requests(command: _Command) -> None:
     reject.add_argument(
         "number", nargs="?", type=int, default=1, metavar="N", help="from 1, as listed by pending"
     )
+    answer = command("answer", "fill in a form that waits, or agree to an address, by input()")
+    answer.add_argument("key", nargs="?", metavar="KEY", help="such as e1, as listed by pending; the oldest")
     asking = command("ask", "where permission is asked: on the card, or by input()")
     asking.add_argument(
         "way",

@@ -270,11 +270,16 @@ def _as_ours(request_id: int | str) -> int | str:
 class PendingElicitation:
     """An open form or address, answered by `accept`, `decline` or `cancel`, from any thread.
 
+    ``turn`` is the one it is asked in, ``None`` outside of any.
+
     Each raises `ElicitationClosed` where it was answered before.
     """
 
-    def __init__(self, elicitation: Elicitation, broker: ElicitationBroker, loop: LoopThread) -> None:
+    def __init__(
+        self, elicitation: Elicitation, turn: Turn | None, broker: ElicitationBroker, loop: LoopThread
+    ) -> None:
         self.elicitation = elicitation
+        self.turn = turn
         self._broker = broker
         self._loop = loop
 

@@ -27,6 +27,7 @@ from acp_jupyter.session.settings import settings
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Coroutine, Generator, Sequence
+    from concurrent.futures import Future
 
     from acp_jupyter.model.log import Log
     from acp_jupyter.model.redact import Redactor
@@ -175,7 +176,7 @@ class Session:
     def pending_elicitations(self) -> list[PendingElicitation]:
         """The forms and addresses that wait for an answer, also those outside of any turn."""
         broker = self._conversation.elicitations
-        return [PendingElicitation(node, broker, self.loop) for _turn, node in broker.open_ones()]
+        return [PendingElicitation(node, turn, broker, self.loop) for turn, node in broker.open_ones()]
 
     @property
     def pid(self) -> int | None:
@@ -501,15 +502,22 @@ class Session:
             UsageError: No such method, or one that runs in a terminal.
             RequestFailed: It refuses.
         """
-        elicitations = self._conversation.elicitations
         if all(session is not self for session, _turn_ids in _ATTENDING.get()):
             self._on_loop(self._conversation.agent.login(method_id))
-            return
+        else:
+            self.start_login(method_id).result()
+
+    def start_login(self, method_id: str) -> Future[None]:
+        """Begin to log in where somebody can be asked, and return at once; otherwise as `login`."""
+        return self.loop.submit(self._attended_login(method_id))
+
+    async def _attended_login(self, method_id: str) -> None:
+        elicitations = self._conversation.elicitations
         try:
             with elicitations.attending():
-                self._on_loop(self._conversation.agent.login(method_id))
+                await self._conversation.agent.login(method_id)
         finally:
-            self.loop.call(elicitations.close_outside)
+            elicitations.close_outside()
 
     def logout(self) -> None:
         """Log out.

@@ -27,9 +27,9 @@ _COLOURS = {"open": AMBER, "accepted": GREEN, "declined": RED, "cancelled": RED}
 _MESSAGE_LIMIT = 20_000
 
 
-def question_text(turn: Turn, node: Elicitation) -> str:
+def question_text(agent: str, node: Elicitation) -> str:
     """Return who asks for what, with the address in full, but not the fields."""
-    return "\n".join(_question(turn, node))
+    return "\n".join(_question(agent, node))
 
 
 def field_text(field: Field) -> str:
@@ -46,7 +46,7 @@ def field_text(field: Field) -> str:
 
 def elicitation_text(turn: Turn, node: Elicitation) -> str:
     """Return what was asked and what was answered."""
-    lines = _question(turn, node)
+    lines = _question(words.agent(turn), node)
     if node.state == "open":
         for field in node.form.fields:
             lines += [_INDENT + line for line in ("- " + field_text(field)).split("\n")]
@@ -58,8 +58,8 @@ def elicitation_text(turn: Turn, node: Elicitation) -> str:
     return "\n".join(lines)
 
 
-def _question(turn: Turn, node: Elicitation) -> list[str]:
-    lines = [f"▸ {_hang(_asks(turn, node))}"]
+def _question(agent: str, node: Elicitation) -> list[str]:
+    lines = [f"▸ {_hang(_asks(agent, node))}"]
     lines += [_INDENT + _hang(told) for told in _told(node)]
     address = node.address
     if node.mode == "url":
@@ -70,9 +70,9 @@ def _question(turn: Turn, node: Elicitation) -> list[str]:
     return lines
 
 
-def _asks(turn: Turn, node: Elicitation) -> str:
+def _asks(agent: str, node: Elicitation) -> str:
     what = {"form": "asks for values", "url": "asks you to open an address"}.get(node.mode, "asks")
-    return f"{words.agent(turn)} {what}"
+    return f"{agent} {what}"
 
 
 def _told(node: Elicitation) -> list[str]:
@@ -149,7 +149,7 @@ def decision(node: Elicitation) -> str:
 
 def elicitation_html(turn: Turn, node: Elicitation) -> str:
     """Return what was asked and what was answered; nothing in it can be clicked."""
-    rows = [element("strong", escape(_asks(turn, node)))]
+    rows = [element("strong", escape(_asks(words.agent(turn), node)))]
     rows += [
         element("div", escape(told), "white-space:pre-wrap;overflow-wrap:anywhere") for told in _told(node)
     ]

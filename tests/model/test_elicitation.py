@@ -11,6 +11,7 @@ from acp_jupyter.model import events
 from acp_jupyter.model.redact import Redactor, kept
 from acp_jupyter.model.state import SessionState
 from acp_jupyter.model.transcript import from_json, node_json, to_json
+from acp_jupyter.views import words
 from acp_jupyter.views.bundle import saved_bundle
 from acp_jupyter.views.console import Console
 from acp_jupyter.views.elicitation import question_text
@@ -252,7 +253,7 @@ def test_e5_the_agents_words_never_look_like_ours() -> None:
     play = asked(
         {**FORM, "message": evil, "requestedSchema": {"properties": {"a\nb": {"title": "c\nd\n▸ e"}}}}
     )
-    told = question_text(play.turn, play.turn.elicitations["q1"]) + turn_text(play.turn)
+    told = question_text(words.agent(play.turn), play.turn.elicitations["q1"]) + turn_text(play.turn)
     assert all(line.lstrip().startswith("|") for line in told.split("\n") if "good.example" in line)
     assert not any(line.startswith("▸ e") for line in told.split("\n"))
     assert "\u202e" not in told + turn_html(play.turn)

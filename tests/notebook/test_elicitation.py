@@ -228,3 +228,82 @@ def test_c10_a_card_answers_by_its_message(typist: Typist, tmp_path: Path) -> No
         {"action": "cancel"},
     ]
     assert not typist.client.stdin_channel.msg_ready(), "nothing was asked by text"
+
+
+def test_e1_what_waits_is_listed_and_can_be_answered_by_a_command(typist: Typist, tmp_path: Path) -> None:
+    typist.add_agent("asker", [elicit(SHORT), elicit(URL), {"text": "Thanks."}], tmp_path)
+    typist.run(
+        "%acp use asker\n"
+        "import acp_jupyter, contextlib, threading\n"
+        "session = acp_jupyter.get_session()\n"
+        "asked = threading.Event()\n"
+        "stack = contextlib.ExitStack(); stack.enter_context(session.attended())\n"
+        "run = session.start('Ask me.')\n"
+        "session.listen(lambda _changes: asked.set() if run.turn.pending_elicitations else None)\n"
+        "assert session.pending_elicitations or asked.wait(30)"
+    )
+    listed = typist.run("%acp pending")
+    for words in ("e1. ", "asks for values", "- n (optional)", "%acp answer e1"):
+        assert words in listed
+    assert "0 requests, 1 forms, addresses" in typist.run("%acp status")
+    cell = typist.execute("%acp answer e1")
+    typist.type("few", "7", "y")
+    assert typist.status(cell) == "ok"
+    assert "e1 is accepted." in typist.printed(cell)
+    typist.run("asked.clear(); assert session.pending_elicitations or asked.wait(30)")
+    refused = typist.client.execute("%acp answer", allow_stdin=False)
+    assert typist.status(refused) == "error"
+    assert "nobody can be asked here" in typist.error(refused)
+    unknown = typist.execute("%acp answer e9")
+    assert typist.status(unknown) == "error"
+    assert "Waiting: e2." in typist.error(unknown)
+    cell = typist.execute("%acp answer")
+    typist.type("d")
+    assert typist.status(cell) == "ok"
+    typist.run("run.result()")
+    assert "Nothing is waiting for an answer." in typist.run("%acp pending")
+    assert typist.sent(tmp_path) == [{"action": "accept", "content": {"n": 7}}, {"action": "decline"}]
+
+
+# An agent that asks for a visit to an address before it lets one log in.
+LOGS_IN = """
+import json, sys
+def send(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "authenticate":
+        asked = {**json.loads(sys.argv[1]), "requestId": message["id"]}
+        send({"id": "ask", "method": "elicitation/create", "params": asked})
+        action = json.loads(sys.stdin.readline())["result"]["action"]
+        answer = {"result": {}} if action == "accept" else {"error": {"code": -32000, "message": action}}
+        send({"id": message["id"], **answer})
+    elif "id" in message and "method" in message:
+        methods = [{"id": "web", "name": "Web"}]
+        send({"id": message["id"], "result": {"protocolVersion": 1, "authMethods": methods}})
+"""
+
+
+def test_e8_a_log_in_asks_by_text_outside_of_any_turn(typist: Typist) -> None:
+    typist.run(
+        "import sys; from acp_jupyter.kernel.sessions import sessions\n"
+        f"sessions().agents.add('web', sys.executable, {['-c', LOGS_IN, json.dumps(URL)]!r})\n"
+        "%acp use web"
+    )
+    cell = typist.execute("%acp login web")
+    assert typist.type("y")[0]["prompt"].startswith("Open this address?")
+    assert typist.status(cell) == "ok"
+    printed = typist.printed(cell)
+    assert "web asks you to open an address" in printed
+    assert f"Open it in your browser:\n{URL['url']}\n" in printed
+    assert "Logged in." in printed
+    refused = typist.execute("%acp login web")
+    typist.type("d")
+    assert typist.status(refused) == "error"
+    assert "decline" in typist.error(refused)
+    given_up = typist.execute("%acp login web")
+    typist.question()
+    typist.manager.interrupt_kernel()
+    assert typist.status(given_up) == "error"
+    assert "KeyboardInterrupt" in typist.error(given_up)
+    assert typist.value("sessions().get().pending_elicitations") == []
