@@ -85,6 +85,30 @@ def test_a_turn_without_secrets_is_kept_as_it_is() -> None:
     assert kept(play.turn, Redactor(["not in there"]), 64_000) is play.turn
 
 
+def test_all_values_of_a_turn_are_bounded_together_the_short_ones_whole() -> None:
+    play = Play()
+    play.say("A short answer.")
+    for n in range(300):
+        play.update("tool_call", toolCallId=f"c{n}", title="x", rawOutput="y" * 60_000)
+    play.update("tool_call", toolCallId="small", title="x", rawOutput="z" * 5_000)
+    copy = kept(play.turn, Redactor(), 64_000, 2_000_000)
+    size = len(json.dumps(to_json(copy)))
+    assert 1_800_000 < size < 2_300_000, "near the bound, and what the document needs besides"
+    assert copy.text == "A short answer."
+    assert copy.tool_calls["small"].raw_output == "z" * 5_000
+    assert copy.kept == {"redacted": 0, "cut": 300}
+    assert "in Python: turn.tool_calls['c0'].raw_output" in copy.tool_calls["c0"].raw_output
+    assert len(play.turn.tool_calls["c0"].raw_output) == 60_000, "in Python it is whole"
+    assert kept(play.turn, Redactor(), 64_000, 20_000_000) is play.turn
+    assert len(kept(play.turn, Redactor(), 100, 200).tool_calls["c0"].raw_output) < 300
+    assert len(kept(play.turn, Redactor(), 64_000, 200).tool_calls["c0"].raw_output) < 1_300
+
+
+def test_a_joined_redactor_knows_what_each_knows() -> None:
+    redactor = Redactor.joined([Redactor(["first-secret"]), Redactor(["second-secret"])])
+    assert redactor.text("first-secret second-secret") == f"{REDACTED} {REDACTED}"
+
+
 @pytest.mark.parametrize(
     ("text", "redacted"),
     [

@@ -210,6 +210,29 @@ def test_where_a_cell_takes_no_input_no_card_is_made(notebook: FrontEnd, tmp_pat
     assert notebook.value("[p.decided_by for p in turn.permissions.values()]") == ["nobody"]
 
 
+def test_ask_buttons_makes_no_card_where_nobody_is_there(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("asker", [ask("call-1")], tmp_path)
+    notebook.run("%acp ask buttons")
+    cell = notebook.client.execute("%%acp asker -o turn\nAsk me.", allow_stdin=False)
+    assert notebook.status(cell) == "ok"
+    assert opened_widgets(notebook, cell) == []
+    assert notebook.value("[p.decided_by for p in turn.permissions.values()]") == ["nobody"]
+
+
+@pytest.mark.parametrize("module", ["ipywidgets", "anywidget"])
+def test_a_kernel_without_widgets_says_once_what_to_install(deaf: Deaf, tmp_path: Path, module: str) -> None:
+    deaf.run(f"import sys; sys.modules[{module!r}] = None")
+    deaf.add_agent("asker", {"turns": [[ask("call-1")]] * 2}, tmp_path)
+    for told in (1, 0):
+        cell = deaf.execute("%%acp asker\nAsk me.")
+        deaf.answer("1")
+        assert deaf.status(cell) == "ok"
+        said = deaf.printed(cell)
+        assert "Traceback" not in said
+        assert said.count("%pip install ipywidgets anywidget") == told
+        assert said.count(f"has no {module}") == told
+
+
 def test_the_environment_names_the_policy(notebook: FrontEnd, tmp_path: Path) -> None:
     notebook.add_agent("asker", {"turns": [[ask("call-1")]] * 2}, tmp_path)
     notebook.run("%env ACP_JUPYTER_POLICY=allow-once-all")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pexpect
 import pytest
 
+from acp_jupyter.testing import script_command
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -118,6 +120,28 @@ def test_reject_and_then_interrupt_and_the_session_goes_on(terminal: Terminal, t
     assert "1\r\n" in terminal.run(
         "print(len({t.session_id for t in __import__('acp_jupyter').get_session().turns}))"
     )
+
+
+def test_a_question_stands_on_its_own_line_and_ctrl_d_is_told_as_what_it_is(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    call = {"toolCallId": "c1", "title": "x", "kind": "edit"}
+    options = [
+        {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+        {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+    ]
+    ask = {"request": "session/request_permission", "params": {"toolCall": call, "options": options}}
+    command = script_command([{"text": "half a sentence"}, {**ask, "save": "answer"}], tmp_path / "ask.json")
+    terminal.run("from acp_jupyter.kernel.sessions import sessions")
+    terminal.run(f"sessions().agents.add('asker', {command[0]!r}, {command[1:]!r})")
+    terminal.cell("%%acp asker", "Go.")
+    asked = terminal.see("none of them: ")
+    assert re.search(r"half a sentence\r\n(.*\n)*Fake agent 1\.0\.0 asks for permission", asked)
+    terminal.child.sendeof()
+    rest = terminal.prompt()
+    assert "Ctrl-D" in rest
+    assert "Rejected by you" in rest
+    assert "nobody" not in rest
 
 
 def test_n13_a_script_without_a_terminal_is_not_asked_and_says_how(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .front_end import FrontEnd
 from .kernels import kernel_python, running_kernel
-from .test_display import TOOL, Deaf
+from .test_display import TOOL, Deaf, shown
 from .test_magic import MIME, WIDGET_MIME, ask
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ FILES = {
 }
 
 
-@pytest.fixture(params=[FrontEnd, Deaf])
-def notebook(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrontEnd]:
+@pytest.fixture
+def notebook(by: type[FrontEnd], tmp_path: Path) -> Iterator[FrontEnd]:
     with running_kernel(kernel_python(), tmp_path) as kernel:
-        front_end = request.param(kernel)
+        front_end = by(kernel)
         front_end.run("%load_ext acp_jupyter")
-        if request.param is Deaf:
+        if by is Deaf:
             front_end.run("%env ACP_JUPYTER_ASK=text")
         yield front_end
 
@@ -46,7 +46,7 @@ def answered(notebook: FrontEnd, cell: str) -> None:
     notebook.click(card, notebook.asked(card), "yes")
 
 
-@pytest.mark.parametrize("which", FILES)
+@pytest.mark.parametrize(("which", "by"), [*((which, FrontEnd) for which in FILES), ("unknown", Deaf)])
 def test_a_file_that_goes_wrong_in_mid_turn_costs_nothing(
     notebook: FrontEnd, tmp_path: Path, which: str
 ) -> None:
@@ -107,13 +107,21 @@ def test_a_card_that_cannot_be_told_costs_neither_the_turn_nor_its_record(tmp_pa
     with running_kernel(kernel_python(), tmp_path) as kernel:
         notebook = FrontEnd(kernel)
         notebook.run("%load_ext acp_jupyter")
-        notebook.add_agent("talker", [{"text": "one"}, {"sleep_s": 0.3}, {"text": "two"}], tmp_path)
+        notebook.add_agent("asker", [{"text": "one"}, ask("call-1"), {"text": "two"}], tmp_path)
         notebook.run(
             "from acp_jupyter.views import widget\n"
             "def broken(self, message): raise OSError('the comm is gone')\n"
             "widget.CardWidget.tell = broken"
         )
-        cell = notebook.finished("%%acp talker\nTalk.")
+        cell = notebook.execute("%%acp asker\nAsk me.")
+        notebook.see(lambda: notebook.cards)  # it says that it is ready
+
+        def open_in(bundle: dict[str, Any]) -> bool:
+            return any(one["state"] == "open" for one in bundle[MIME]["permissions"].values())
+
+        notebook.see(lambda: any(map(open_in, shown(notebook, cell))))
+        notebook.tell(notebook.cards[0], {"type": "decide", "key": "p1", "option_id": "yes"})
+        assert notebook.status(cell) == "ok"
         (saved,) = notebook.outputs(cell)
         assert saved[MIME]["state"] == "done"
-        assert "onetwo" in saved["text/plain"]
+        assert [item["text"] for item in saved[MIME]["items"] if item["type"] == "message"] == ["one", "two"]

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from acp_jupyter.model.transcript import from_json
+from acp_jupyter.views import bundle as views_bundle
 from acp_jupyter.views.bundle import MIME, WIDGET_MIME, saved_bundle, widget_view
 from acp_jupyter.views.html import turn_html
 from acp_jupyter.views.text import turn_text
 from tests.model.play import Play
+
+if TYPE_CHECKING:
+    import pytest
+
+    from acp_jupyter.model.turn import Turn
 
 
 def test_a_saved_bundle_holds_document_html_and_text() -> None:
@@ -17,6 +24,19 @@ def test_a_saved_bundle_holds_document_html_and_text() -> None:
     assert from_json(bundle[MIME]) == play.turn
     assert bundle["text/html"] == turn_html(play.turn)
     assert bundle["text/plain"] == turn_text(play.turn)
+
+
+def test_where_the_html_fails_the_document_and_the_text_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_turn: Turn) -> str:
+        raise RecursionError
+
+    play = Play()
+    play.say("Hello <b>")
+    monkeypatch.setattr(views_bundle, "turn_html", broken)
+    bundle = saved_bundle(play.turn)
+    assert from_json(bundle[MIME]) == play.turn
+    assert "Hello &lt;b&gt;" in bundle["text/html"]
+    assert "Hello <b>" in bundle["text/plain"]
 
 
 def test_a_live_bundle_names_its_widget_besides() -> None:
