@@ -108,6 +108,16 @@ def asker(session: Session, pending: PendingElicitation) -> str:
     return agent(pending.turn) if pending.turn else visible(session.name)
 
 
+def told(session: Session, question: str) -> str:
+    """Return a question as a cell's output may hold it: where something is hidden in it, it says so."""
+    if not in_kernel():
+        return question
+    shown = session.redactor.text(question)
+    marks = shown.count(REDACTED) - question.count(REDACTED)
+    hidden = len(question) - len(shown) + marks * len(REDACTED)
+    return f"{shown}\n{_HIDDEN.format(count=hidden)}" if hidden else shown
+
+
 class _Settled(Exception):
     """The question needs no answer any more."""
 
@@ -128,13 +138,10 @@ class _Input:
         self._settled = False
 
     def ask(self, question: str) -> None:
-        """Print a question, on lines of its own; what is hidden in it is told of."""
+        """Print a question, on lines of its own."""
         if not in_kernel():
             question = f"\n{question}"  # the turn's own words may have stopped within a line
-        shown = self._clean(question)
-        marks = shown.count(REDACTED) - question.count(REDACTED)
-        hidden = len(question) - len(shown) + marks * len(REDACTED)
-        print("\n".join([shown, *([_HIDDEN.format(count=hidden)] if hidden else [])]))  # noqa: T201  # the question
+        print(told(self._session, question))  # noqa: T201  # the question
 
     def hides(self, text: str) -> bool:
         """Whether `say` leaves something out."""

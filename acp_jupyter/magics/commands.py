@@ -127,11 +127,12 @@ def _cancel(_options: argparse.Namespace) -> str:
 
 
 def _pending(_options: argparse.Namespace) -> str:
-    from acp_jupyter.views.text import permission_text  # noqa: PLC0415  # only this command needs it
+    from acp_jupyter.kernel.ask import told  # noqa: PLC0415  # only this command needs it
+    from acp_jupyter.views.text import permission_text  # noqa: PLC0415  # as above
 
     session = _session()
     texts = [
-        f"{number}. {permission_text(_turn_of(session, one), one.permission)}"
+        told(session, f"{number}. {permission_text(_turn_of(session, one), one.permission)}")
         for number, one in enumerate(session.pending, 1)
     ]
     texts += [_elicitation_text(session, one) for one in session.pending_elicitations]

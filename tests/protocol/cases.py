@@ -87,8 +87,10 @@ LINES = Section(
         ),
         Row(
             "F16",
-            "absurd nesting costs that message",
+            "absurd nesting costs that message, and nobody waits for its answer",
             (
+                "wire/test_peer.py::test_f16_nobody_waits_for_what_is_nested_too_deeply",
+                "session/test_cases.py::test_f16_a_request_too_deep_to_read_is_answered_and_told_of",
                 "session/test_cases.py::test_f16_absurd_nesting_costs_one_message",
                 "wire/test_frames.py::test_f02_f15_f16_refuses_what_is_no_message",
             ),
