@@ -49,6 +49,7 @@ class Card:
         self._opened_at = 0.0
         self._ready = False
         self._shown = False
+        self._stands = False
         self._cleared = False
         self._finished = False
         self._due = False
@@ -123,9 +124,8 @@ class Card:
         self._publish()
 
     def _show_again(self) -> None:
-        """The output was cleared, or its cell deleted: show it anew, and see whether it answers."""
-        self._cleared = self._ready = self._shown = False
-        self._opened_at = time.monotonic()
+        """The output was cleared: show it anew. A card that has answered once is not given up, it may come back."""
+        self._cleared = self._stands = self._shown = False
         self._publish()
 
     def _tell(self) -> None:
@@ -144,7 +144,7 @@ class Card:
         self._due = self._urgent = False
         bundle = self._bundle()
         if self._widget is not None and not self._finished:
-            bundle = {**widget_view(self._widget.model_id), **bundle}
+            bundle = {**widget_view(self._widget.model_id, self._turn.turn_id), **bundle}
         publish_display_data(bundle, transient={"display_id": self._display_id}, update=self._shown)
         self._shown = True
         now = time.monotonic()
@@ -159,7 +159,8 @@ class Card:
         """Serve the card: only hand over, for this may be any thread."""
         kind = message.get("type")
         if kind in {"ready", "resync"}:
-            self._ready = True
+            self._ready = self._stands = True
+            self._cleared = False  # a view stands again: of a cell that was moved, or whose deletion was undone
             front_end().answered()
             self._send_snapshot(unless=message.get("seq") if kind == "ready" else None)
         elif kind == "decide":
@@ -172,7 +173,7 @@ class Card:
             self._run.cancel()
         elif kind == "cleared":
             # of several views that went, the first one to say so counts, until the card has answered again
-            self._cleared = self._cleared or self._ready
+            self._cleared = self._stands
         elif kind == "bundle" and self._finished and self._widget is not None:
             self._widget.tell({"type": "bundle", "data": self._bundle()})
 

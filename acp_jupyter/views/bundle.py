@@ -41,9 +41,12 @@ def _html(turn: Turn, text: str) -> str:
         return f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>'
 
 
-def widget_view(model_id: str) -> dict[str, Any]:
-    """Return the view of the widget ``model_id``, to stand before the saved bundle while a turn runs."""
-    return {WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": model_id}}
+def widget_view(model_id: str, turn_id: str) -> dict[str, Any]:
+    """Return the view of the widget ``model_id``, to stand before the saved bundle while a turn runs.
+
+    It names the turn, so that our JupyterLab extension knows it where no document stands beside it.
+    """
+    return {WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": model_id, "turn_id": turn_id}}
 
 
 def _strict(value: Any) -> Any:

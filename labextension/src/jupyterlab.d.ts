@@ -4,23 +4,27 @@
  */
 
 declare module '@jupyterlab/notebook' {
+  export interface Signal<Args> {
+    connect(slot: (sender: unknown, args: Args) => void): void;
+  }
+
   export interface Output {
     readonly data: Record<string, unknown>;
+    readonly metadata: Record<string, unknown>;
   }
 
   export interface Outputs {
     readonly length: number;
+    readonly changed: Signal<{ readonly type: string }>;
     get(index: number): Output;
-    set(index: number, value: { output_type: string; data: Record<string, unknown>; metadata: Record<string, unknown> }): void;
+    set(index: number, value: Output & { output_type: string }): void;
+    add(value: Output & { output_type: string }): void;
   }
 
   export interface Cells {
     readonly length: number;
+    readonly changed: Signal<unknown>;
     get(index: number): { readonly outputs?: Outputs };
-  }
-
-  export interface Signal<Args> {
-    connect(slot: (sender: unknown, args: Args) => void): void;
   }
 
   export interface CommOpen {
@@ -30,12 +34,15 @@ declare module '@jupyterlab/notebook' {
 
   export interface Kernel {
     readonly clientId: string;
+    requestCommInfo(content: { target_name: string }): Promise<{ content: { comms?: Record<string, unknown> } }>;
     registerCommTarget(name: string, callback: (comm: { close(): unknown }, message: CommOpen) => void): void;
   }
 
   export interface NotebookPanel {
     readonly content: { readonly model: { readonly cells: Cells } | null };
+    readonly context: { readonly ready: Promise<unknown> };
     readonly sessionContext: {
+      readonly ready: Promise<unknown>;
       readonly session: { readonly kernel: Kernel | null } | null;
       readonly kernelChanged: Signal<{ readonly newValue: Kernel | null }>;
     };

@@ -1,7 +1,7 @@
 /** A card's line to the kernel: messages in, answers out. One store per turn, however many views show it. */
 
 import { check } from './document';
-import { notebooks } from './page';
+import { isRunning, notebooks, setRunning } from './page';
 import { hasEnded, TurnStore } from './store';
 import type { ElicitAction, Entered, FromCard, Model, ToCard, Turn } from './types';
 
@@ -16,6 +16,12 @@ interface Shared {
 }
 
 const stores = new Map<string, Shared>();
+/** How many views stand, or will: also those that know nothing of their turn yet. */
+const views = new Map<string, number>();
+
+function count(id: string, by: number): void {
+  views.set(id, (views.get(id) ?? 0) + by);
+}
 
 function isToCard(content: unknown): content is ToCard {
   const type = (content as { type?: unknown } | null)?.type;
@@ -29,6 +35,7 @@ export class Link {
   /** Whether the kernel went away. */
   gone = false;
 
+  private readonly id: string;
   private asked = -Infinity;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private saving: ReturnType<typeof setTimeout> | undefined;
@@ -36,6 +43,7 @@ export class Link {
   private readonly receive = (content: unknown): void => this.onMessage(content);
   private readonly lost = (): void => {
     this.gone = true;
+    setRunning(this.id, false);
     this.onChange();
   };
 
@@ -45,7 +53,9 @@ export class Link {
   ) {
     model.on('msg:custom', this.receive);
     model.on('comm_live_update', this.lost);
-    this.join(String(model.get('turn_id') ?? ''));
+    this.id = String(model.get('turn_id'));
+    count(this.id, 1);
+    this.join(this.id);
     this.ready();
   }
 
@@ -69,11 +79,16 @@ export class Link {
     this.model.off('comm_live_update', this.lost);
     this.unsubscribe();
     this.release();
+    count(this.id, -1);
   }
 
-  /** Tell the kernel that the output was cleared, unless another view shows the turn or it is over. */
-  tellCleared(turn: Turn): void {
-    if (!this.gone && !hasEnded(turn) && !stores.has(turn.turn_id)) this.send({ type: 'cleared' });
+  /** Whether a turn that runs has no view any more on this page. */
+  get unseen(): boolean {
+    return isRunning(this.id) && !views.get(this.id);
+  }
+
+  tellCleared(): void {
+    this.send({ type: 'cleared' });
   }
 
   private send(message: FromCard): void {
@@ -90,7 +105,7 @@ export class Link {
     if (!isToCard(content)) return;
     this.gone = false;
     if (content.type === 'snapshot') this.onSnapshot(content);
-    else if (content.type === 'bundle') notebooks()?.write(String(this.model.get('turn_id')), content.data);
+    else if (content.type === 'bundle') notebooks()?.write(this.id, content.data);
     else if (this.store && !this.store.ops(content)) this.resync();
   }
 
@@ -124,9 +139,11 @@ export class Link {
 
   private changed(): void {
     const turn = this.store?.turn;
-    if (turn && hasEnded(turn) && this.saving === undefined) {
+    const ended = turn && hasEnded(turn);
+    if (turn) setRunning(this.id, !ended);
+    if (ended && this.saving === undefined) {
       this.saving = setTimeout(() => {
-        if (notebooks()?.hold(turn.turn_id)) this.send({ type: 'bundle' });
+        if (notebooks()?.hold(this.id)) this.send({ type: 'bundle' });
       }, SAVED_MS);
     }
     this.onChange();

@@ -18,13 +18,15 @@ interface Page {
   /** Open sections and the like, by turn: a saved card keeps what was open in the live one. */
   ui: Map<string, Ui>;
   notebooks?: Notebooks;
+  /** The turns that run, as far as this page has been told. */
+  running: Set<string>;
 }
 
 const PAGE = Symbol.for('acp-jupyter.page.v1');
 
 function page(): Page {
   const holder = globalThis as unknown as Record<symbol, Page | undefined>;
-  return (holder[PAGE] ??= { ui: new Map() });
+  return (holder[PAGE] ??= { ui: new Map(), running: new Set() });
 }
 
 /** The page's notebooks, where the JupyterLab extension is installed. */
@@ -34,6 +36,14 @@ export function notebooks(): Notebooks | undefined {
 
 export function setNotebooks(notebooks: Notebooks): void {
   page().notebooks = notebooks;
+}
+
+export function isRunning(turnId: string): boolean {
+  return page().running.has(turnId);
+}
+
+export function setRunning(turnId: string, runs: boolean): void {
+  page().running[runs ? 'add' : 'delete'](turnId);
 }
 
 /** The state of a turn's sections, shared by every card of that turn. */

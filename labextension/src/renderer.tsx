@@ -7,12 +7,14 @@ import { TurnView } from './card/turn';
 import { readTurn } from './document';
 import { restoreFocus, rememberFocus } from './focus';
 import { Link } from './live';
-import { uiOf } from './page';
+import { notebooks, uiOf } from './page';
 import { Place } from './place';
 import { guardShortcuts } from './shortcuts';
 import { TurnStore } from './store';
 import { ensureStyle } from './style';
 import type { Model } from './types';
+
+const CLEARED_MS = 1000;
 
 /** Take everything down again. */
 export type Dispose = () => void;
@@ -77,12 +79,11 @@ export function mountLive(model: Model, el: Element): Dispose {
     if (over) return;
     over = true;
     cancelAnimationFrame(frame);
-    const turn = link.store?.turn;
     link.close();
     render(null, root);
     root.remove();
-    // the notebook has to finish what it does with the output first
-    if (turn) setTimeout(() => stands.cleared && link.tellCleared(turn));
+    // a moment, in which the view of a cell that was moved, or written anew, comes up; our extension sees by itself
+    if (!notebooks()) setTimeout(() => link.unseen && stands.cleared && link.tellCleared(), CLEARED_MS);
   };
   // Another view of the turn may be on this page already: then all is known, and nothing flickers.
   if (link.store) paint();
