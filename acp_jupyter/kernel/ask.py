@@ -10,12 +10,14 @@ import getpass
 import signal
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError
 
 from acp_jupyter.errors import ElicitationClosed, PermissionClosed, ValuesRefused
 from acp_jupyter.kernel.front_end import in_kernel, input_allowed
+from acp_jupyter.kernel.page import tell_page
 from acp_jupyter.model.form import Form, faults, value_of
 from acp_jupyter.model.redact import REDACTED
 from acp_jupyter.views.elicitation import field_text, question_text, unlinked, value_text
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 _NO_INPUT = (EOFError, OSError, StdinNotImplementedError)
 _SETTLED = "The question was settled meanwhile."
+_FIELD = "Where its field still stands, press Enter in it: JupyterLab runs no other cell before."
 _HIDDEN = (
     "  [redacted] stands for what looks like a secret, {count:,} characters in all: this text is saved with "
     "the notebook. Where you need to see it, say no, and ask again with a live card."
@@ -63,7 +66,7 @@ def ask(run: TurnRun, pending: PendingPermission) -> bool:
         except _NO_INPUT:
             return False
         except _Settled:
-            reader.say(_SETTLED)  # so that nobody waits for it
+            reader.say(f"{_SETTLED} {_FIELD}" if in_kernel() else _SETTLED)  # so that nobody waits for it
             return True
         if answer == "c" or (answer.isdecimal() and 1 <= int(answer) <= count):
             _answer(reader, pending, answer)
@@ -90,7 +93,7 @@ def elicit(session: Session, pending: PendingElicitation) -> bool:
     except _NO_INPUT:
         return False
     except _Settled:
-        reader.say(_SETTLED)  # so that nobody waits for it
+        reader.say(f"{_SETTLED} {_FIELD}" if in_kernel() else _SETTLED)  # so that nobody waits for it
     except ElicitationClosed as error:
         reader.say(str(error))  # the person is to know that it was too late
     return True
@@ -175,6 +178,7 @@ class _Input:
             with self._lock:
                 self._reading = False
         except KeyboardInterrupt:
+            tell_page("input", {"settled_at": time.time()})  # what is typed there would answer the next question
             if not self._settled:
                 raise
             raise _Settled from None

@@ -1,18 +1,38 @@
 /** The plugins of the labextension; what draws the saved card is its MIME extension, `plugin.ts`. */
 
 import { INotebookTracker } from '@jupyterlab/notebook';
-import notebooks from './notebooks';
-import { follow, type App } from './terminals';
+import { listenForSettled } from './input';
+import { eachKernel, eachNotebook } from './kernels';
+import { lookAfter, notebooksOf } from './notebooks';
+import { setNotebooks } from './page';
+import { listen, type App } from './terminals';
 
-const terminals = {
-  id: 'acp-jupyter:terminals',
-  description: 'Opens a terminal for a log-in that runs in one.',
+const notebooks = {
+  id: 'acp-jupyter:notebooks',
+  description: 'Keeps the cards of turns in notebooks: live ones while their turn runs, what was saved where the kernel has gone.',
   autoStart: true,
   optional: [INotebookTracker],
-  activate: (app: App, tracker: INotebookTracker | null): void => {
-    tracker?.forEach(panel => follow(app, panel));
-    tracker?.widgetAdded.connect((_sender, panel) => follow(app, panel));
+  activate: (_app: unknown, tracker: INotebookTracker | null): void => {
+    if (!tracker) return;
+    setNotebooks(notebooksOf(tracker));
+    eachNotebook(tracker, panel => void lookAfter(panel));
   }
 };
 
-export default [notebooks, terminals];
+const asked = {
+  id: 'acp-jupyter:asked',
+  description: 'Opens a terminal for a log-in that runs in one; takes away the field of a question that was settled.',
+  autoStart: true,
+  optional: [INotebookTracker],
+  activate: (app: App, tracker: INotebookTracker | null): void => {
+    if (!tracker) return;
+    eachNotebook(tracker, panel =>
+      eachKernel(panel, kernel => {
+        listen(app, kernel);
+        listenForSettled(panel, kernel);
+      })
+    );
+  }
+};
+
+export default [notebooks, asked];

@@ -34,12 +34,24 @@ declare module '@jupyterlab/notebook' {
 
   export interface Kernel {
     readonly clientId: string;
+    hasPendingInput: boolean;
     requestCommInfo(content: { target_name: string }): Promise<{ content: { comms?: Record<string, unknown> } }>;
     registerCommTarget(name: string, callback: (comm: { close(): unknown }, message: CommOpen) => void): void;
   }
 
+  /** What stands in an output area: an output, or the field of a question. */
+  export interface Item {
+    readonly widgets?: Iterable<unknown>;
+    hasClass(name: string): boolean;
+    dispose(): void;
+  }
+
   export interface NotebookPanel {
-    readonly content: { readonly model: { readonly cells: Cells } | null };
+    readonly content: {
+      readonly model: { readonly cells: Cells } | null;
+      /** Its cells, as they are drawn; only those of code have outputs. */
+      readonly widgets: readonly { readonly outputArea?: { readonly widgets: readonly Item[] } }[];
+    };
     readonly context: { readonly ready: Promise<unknown> };
     readonly sessionContext: {
       readonly ready: Promise<unknown>;

@@ -4,8 +4,8 @@
  * shows what was saved of a turn whose kernel has gone.
  */
 
-import { INotebookTracker, type NotebookPanel, type Output, type Outputs } from '@jupyterlab/notebook';
-import { isRunning, setNotebooks, type Notebooks } from './page';
+import type { INotebookTracker, NotebookPanel, Output, Outputs } from '@jupyterlab/notebook';
+import { isRunning, type Notebooks } from './page';
 import { MIME } from './types';
 
 const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
@@ -130,16 +130,3 @@ export async function lookAfter(panel: NotebookPanel): Promise<void> {
     if (newValue) void showSaved(panel);
   });
 }
-
-export default {
-  id: 'acp-jupyter:notebooks',
-  description: 'Keeps the cards of turns in notebooks: live ones while their turn runs, what was saved where the kernel has gone.',
-  autoStart: true,
-  optional: [INotebookTracker],
-  activate: (_app: unknown, tracker: INotebookTracker | null): void => {
-    if (!tracker) return;
-    setNotebooks(notebooksOf(tracker));
-    tracker.forEach(panel => void lookAfter(panel));
-    tracker.widgetAdded.connect((_sender, panel) => void lookAfter(panel));
-  }
-};

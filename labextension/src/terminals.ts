@@ -1,8 +1,6 @@
 /** The part of the labextension that opens JupyterLab's own terminal for a command that the user is to run. */
 
-import type { Kernel, NotebookPanel } from '@jupyterlab/notebook';
-
-const TARGET = 'acp_jupyter.terminal';
+import { whenAsked } from './kernels';
 
 /** What of JupyterLab's application it takes. */
 export interface App {
@@ -24,20 +22,10 @@ async function open(app: App, line: string): Promise<void> {
   session.send({ type: 'stdin', content: [line] });
 }
 
-/** Answer a kernel that asks for a terminal, on the page where the user has run the cell. */
-export function listen(app: App, kernel: Kernel): void {
-  kernel.registerCommTarget(TARGET, (comm, message) => {
-    const line = message.content.data['line'];
-    const ours = (message.parent_header as { session?: unknown }).session === kernel.clientId;
+/** Answer a kernel that asks for a terminal. */
+export function listen(app: App, kernel: Parameters<typeof whenAsked>[0]): void {
+  whenAsked(kernel, 'terminal', ({ line }) => {
     // a line's end would run it
-    if (ours && typeof line === 'string' && !/[\0-\x1f\x7f-\x9f]/.test(line)) void open(app, line);
-    comm.close();
+    if (typeof line === 'string' && !/[\0-\x1f\x7f-\x9f]/.test(line)) void open(app, line);
   });
-}
-
-/** Listen to whichever kernel a notebook has. */
-export function follow(app: App, { sessionContext }: NotebookPanel): void {
-  const kernel = sessionContext.session?.kernel;
-  if (kernel) listen(app, kernel);
-  sessionContext.kernelChanged.connect((_sender, { newValue }) => newValue && listen(app, newValue));
 }

@@ -68,17 +68,35 @@ describe('an output that is written anew in mid-turn', () => {
   });
 });
 
-describe('a view that goes away', () => {
-  const settle = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 5));
+describe('a view that goes away, without the extension', () => {
+  const settle = (): void => {
+    vi.advanceTimersByTime(3000);
+  };
+  const cleared = (kernel: Kernel): number => kernel.received.filter(({ type }) => type === 'cleared').length;
+  const goes = (dispose: () => void): void => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    dispose();
+  };
 
   it('says so where the output was cleared', async () => {
     const kernel = new Kernel(turn({ items: [text] }));
     const { dispose } = await inNotebook(kernel);
     $(document.body, '.jp-OutputArea-child').remove();
+    goes(dispose);
     dispose();
-    dispose();
-    await settle();
-    expect(kernel.received.filter(({ type }) => type === 'cleared')).toHaveLength(1);
+    settle();
+    expect(cleared(kernel)).toBe(1);
+  });
+
+  it.each(['stands', 'went too'])('looks whether another one stands in the end, that knows nothing yet; it %s', async how => {
+    const kernel = new Kernel(turn({ items: [text] }));
+    const { dispose } = await inNotebook(kernel);
+    $(document.body, '.jp-OutputArea-child').remove();
+    goes(dispose);
+    const next = mountLive(kernel.model(), document.createElement('div'));
+    if (how === 'went too') next();
+    settle();
+    expect(cleared(kernel)).toBe(how === 'stands' ? 0 : 1);
   });
 
   it.each([
@@ -89,9 +107,9 @@ describe('a view that goes away', () => {
     const kernel = new Kernel(doc);
     const { dispose } = await inNotebook(kernel);
     go();
-    dispose();
-    await settle();
-    expect(kernel.received.map(({ type }) => type)).not.toContain('cleared');
+    goes(dispose);
+    settle();
+    expect(cleared(kernel)).toBe(0);
   });
 });
 
