@@ -119,19 +119,67 @@ def test_an_output_cleared_while_a_request_waits_comes_back(notebook: FrontEnd, 
     card = notebook.card_of(cell)
     request = notebook.asked(card)
 
-    def displays() -> list[dict[str, Any]]:
+    def displayed() -> list[dict[str, Any]]:
         return [m["content"] for m in answers(notebook.heard, cell) if m["msg_type"] == "display_data"]
 
     notebook.tell(card, {"type": "cleared"})
-    notebook.see(lambda: len(displays()) == 2)
+    notebook.see(lambda: len(displayed()) == 2)
     notebook.tell(card, {"type": "cleared"})  # another view of the same card went too
-    first, again = displays()
+    first, again = displayed()
     assert again["transient"] == first["transient"]
     assert again["data"][WIDGET_MIME] == first["data"][WIDGET_MIME]
     notebook.tell(card, {"type": "ready", "seq": card.seq})
     notebook.click(card, request, "yes")
     assert notebook.status(cell) == "ok"
-    assert len(displays()) == 2, "shown once more, and not twice"
+    assert len(displayed()) == 2, "shown once more, and not twice"
+
+
+def displays(notebook: FrontEnd, cell: str) -> list[dict[str, Any]]:
+    """What was displayed for a cell, without what was written anew in place."""
+    return [m["content"]["data"] for m in answers(notebook.heard, cell) if m["msg_type"] == "display_data"]
+
+
+def test_n19_a_view_that_comes_up_as_another_goes_is_the_card(notebook: FrontEnd, tmp_path: Path) -> None:
+    """As where a cell is moved, or deleted and brought back."""
+    notebook.add_agent("asker", [ask("call-1")], tmp_path)
+    cell = notebook.execute("%%acp asker\nAsk me.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+    notebook.tell(card, {"type": "cleared"})
+    notebook.tell(card, {"type": "ready", "seq": card.seq})
+    notebook.tell(card, {"type": "resync"})
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+    assert len(displays(notebook, cell)) == 1
+
+
+def test_n19_a_card_that_has_answered_is_waited_for(notebook: FrontEnd, tmp_path: Path) -> None:
+    """A cell that was deleted may come back, and a question by text would go nowhere."""
+    notebook.add_agent("asker", [ask("call-1")], tmp_path)
+    cell = notebook.execute("%%acp asker -o turn\nAsk me.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+    notebook.tell(card, {"type": "cleared"})
+    threading.Event().wait(9)  # longer than a card is waited for that has never answered
+    notebook.tell(card, {"type": "ready", "seq": card.seq})
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+    assert notebook.printed(cell) == ""
+    assert WIDGET_MIME in displays(notebook, cell)[-1]
+    assert notebook.value("[p.option_id for p in turn.permissions.values()]") == ["yes"]
+
+
+def test_n15_the_page_is_told_that_a_question_by_text_is_settled(deaf: Deaf, tmp_path: Path) -> None:
+    script = [{**ask("call-1"), "wait": False}, {"sleep_s": 1}, {"withdraw": "call-1"}, {"await": "call-1"}]
+    deaf.add_agent("hasty", script, tmp_path)
+    deaf.run("%acp ask text")
+    cell = deaf.execute("%%acp hasty\nAsk me.")
+    request = deaf.client.get_stdin_msg(timeout=30)
+    assert deaf.status(cell) == "ok"
+    (opened,) = [m["content"] for m in opened_widgets(deaf, cell)]
+    assert opened["target_name"] == "acp_jupyter.input"
+    assert opened["data"]["settled_at"] > request["header"]["date"].timestamp()
+    assert "press Enter in it" in deaf.printed(cell)
 
 
 def test_a_reloaded_page_is_given_what_its_file_is_to_hold(notebook: FrontEnd, tmp_path: Path) -> None:

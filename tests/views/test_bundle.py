@@ -42,7 +42,8 @@ def test_where_the_html_fails_the_document_and_the_text_stand(monkeypatch: pytes
 def test_a_live_bundle_names_its_widget_besides() -> None:
     play = Play()
     bundle = {**widget_view("m1", play.turn.turn_id), **saved_bundle(play.turn)}
-    assert bundle.pop(WIDGET_MIME) == {"version_major": 2, "version_minor": 0, "model_id": "m1"}
+    named = {"model_id": "m1", "turn_id": play.turn.turn_id}
+    assert bundle.pop(WIDGET_MIME) == {"version_major": 2, "version_minor": 0, **named}
     assert bundle == saved_bundle(play.turn)
 
 
