@@ -66,7 +66,7 @@ def ask(run: TurnRun, pending: PendingPermission) -> bool:
         except _NO_INPUT:
             return False
         except _Settled:
-            reader.say(f"{_SETTLED} {_FIELD}" if in_kernel() else _SETTLED)  # so that nobody waits for it
+            reader.say_settled()  # so that nobody waits for it
             return True
         if answer == "c" or (answer.isdecimal() and 1 <= int(answer) <= count):
             _answer(reader, pending, answer)
@@ -93,7 +93,7 @@ def elicit(session: Session, pending: PendingElicitation) -> bool:
     except _NO_INPUT:
         return False
     except _Settled:
-        reader.say(f"{_SETTLED} {_FIELD}" if in_kernel() else _SETTLED)  # so that nobody waits for it
+        reader.say_settled()  # so that nobody waits for it
     except ElicitationClosed as error:
         reader.say(str(error))  # the person is to know that it was too late
     return True
@@ -154,6 +154,10 @@ class _Input:
         """Print a line."""
         print(self._clean(text))  # noqa: T201  # to the person who is asked
 
+    def say_settled(self) -> None:
+        """Tell that nobody waits for the answer any more."""
+        self.say(f"{_SETTLED} {_FIELD}" if in_kernel() else _SETTLED)
+
     def _clean(self, text: str) -> str:
         return self._session.redactor.text(text) if in_kernel() else text
 
@@ -178,7 +182,8 @@ class _Input:
             with self._lock:
                 self._reading = False
         except KeyboardInterrupt:
-            tell_page("input", {"settled_at": time.time()})  # what is typed there would answer the next question
+            # its field goes: what is typed there would answer the next question
+            tell_page("input", {"settled_at": time.time()})
             if not self._settled:
                 raise
             raise _Settled from None

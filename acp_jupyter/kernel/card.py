@@ -124,7 +124,7 @@ class Card:
         self._publish()
 
     def _show_again(self) -> None:
-        """The output was cleared: show it anew. A card that has answered once is not given up, it may come back."""
+        """The output was cleared: show it anew, and wait for it; it has answered before, so it can."""
         self._cleared = self._stands = self._shown = False
         self._publish()
 
@@ -160,7 +160,7 @@ class Card:
         kind = message.get("type")
         if kind in {"ready", "resync"}:
             self._ready = self._stands = True
-            self._cleared = False  # a view stands again: of a cell that was moved, or whose deletion was undone
+            self._cleared = False  # a view stands again: its cell was moved, or its deletion undone
             front_end().answered()
             self._send_snapshot(unless=message.get("seq") if kind == "ready" else None)
         elif kind == "decide":

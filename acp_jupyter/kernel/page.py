@@ -1,4 +1,4 @@
-"""What only our JupyterLab extension can do, on the page that runs the cell: the kernel asks for it by a comm."""
+"""What only our JupyterLab extension can do, on the page that runs the cell: the kernel asks for it."""
 
 from __future__ import annotations
 
