@@ -51,6 +51,7 @@ class Card:
         self._shown = False
         self._stands = False
         self._cleared = False
+        self._written_by_page = False
         self._finished = False
         self._due = False
         self._urgent = False
@@ -134,17 +135,22 @@ class Card:
         with self._session.lock:
             message = self._deltas.drain()
         if message is not None:
-            try:
-                self._widget.tell(message)
-            except Exception:  # noqa: BLE001  # the edge: the turn goes on, and its record with it
-                _log.debug("the card cannot be told", exc_info=True)
+            self._send(message)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._widget is None:
+            return
+        try:
+            self._widget.tell(message)
+        except Exception:  # noqa: BLE001  # the edge: the turn goes on, and its record with it
+            _log.debug("the card cannot be told", exc_info=True)
 
     def _publish(self) -> None:
         begun = time.monotonic()
         self._due = self._urgent = False
         bundle = self._bundle()
-        if self._widget is not None and not self._finished:
-            bundle = {**widget_view(self._widget.model_id, self._turn.turn_id), **bundle}
+        if self._written_by_page:
+            self._hand_over(bundle)
         publish_display_data(bundle, transient={"display_id": self._display_id}, update=self._shown)
         self._shown = True
         now = time.monotonic()
@@ -153,7 +159,14 @@ class Card:
 
     def _bundle(self) -> dict[str, Any]:
         with self._session.lock:
-            return bundle_to_keep(self._turn, self._session.redactor, self._run.settings)
+            kept = bundle_to_keep(self._turn, self._session.redactor, self._run.settings)
+        if self._widget is None or self._finished:
+            return kept
+        return {**widget_view(self._widget.model_id, self._turn.turn_id), **kept}
+
+    def _hand_over(self, bundle: dict[str, Any]) -> None:
+        """Give a page what its file is to hold: it writes it itself where updates do not arrive."""
+        self._send({"type": "bundle", "data": bundle})
 
     def _on_message(self, message: dict[str, Any]) -> None:
         """Serve the card: only hand over, for this may be any thread."""
@@ -174,16 +187,17 @@ class Card:
         elif kind == "cleared":
             # of several views that went, the first one to say so counts, until the card has answered again
             self._cleared = self._stands
-        elif kind == "bundle" and self._finished and self._widget is not None:
-            self._widget.tell({"type": "bundle", "data": self._bundle()})
+        elif kind == "bundle":
+            self._written_by_page = True
+            self._hand_over(self._bundle())
 
     def _send_snapshot(self, *, unless: Any) -> None:
         """Send the whole document, unless the card has it up to the number ``unless``."""
         with self._session.lock:
             up_to_date = unless and unless == self._deltas.seq
             message = None if up_to_date else self._deltas.snapshot(time.time())
-        if message is not None and self._widget is not None:
-            self._widget.tell(message)
+        if message is not None:
+            self._send(message)
 
     def _changed(self, changes: list[Change]) -> None:
         """Called on the loop's thread, with the session's lock held."""

@@ -19,6 +19,9 @@ const stores = new Map<string, Shared>();
 /** How many views stand, or will: also those that know nothing of their turn yet. */
 const views = new Map<string, number>();
 
+/** The turns whose notebook this page writes itself. */
+const written = new Set<string>();
+
 function count(id: string, by: number): void {
   views.set(id, (views.get(id) ?? 0) + by);
 }
@@ -141,6 +144,10 @@ export class Link {
     const turn = this.store?.turn;
     const ended = turn && hasEnded(turn);
     if (turn) setRunning(this.id, !ended);
+    if (!written.has(this.id) && notebooks()?.behind(this.id)) {
+      written.add(this.id);
+      this.send({ type: 'bundle' });
+    }
     if (ended && this.saving === undefined) {
       this.saving = setTimeout(() => {
         if (notebooks()?.hold(this.id)) this.send({ type: 'bundle' });

@@ -58,6 +58,12 @@ function put(outputs: Outputs, data: Output['data'], metadata: Output['metadata'
   else outputs.set(index, output);
 }
 
+/**
+ * The turns whose output has stood here before its execution did, or has been put back: JupyterLab does not take the
+ * kernel's updates into those.
+ */
+const behind = new Set<string>();
+
 /** Look into the open notebooks of `tracker`. */
 export function notebooksOf(tracker: INotebookTracker): Notebooks {
   const find = (turnId: string): Place[] => {
@@ -67,7 +73,9 @@ export function notebooksOf(tracker: INotebookTracker): Notebooks {
   };
   return {
     hold: turnId => find(turnId).length > 0,
+    behind: turnId => behind.has(turnId),
     write: (turnId, data) => {
+      if (WIDGET_MIME in data && !behind.has(turnId)) return; // for another page
       for (const { outputs, index } of find(turnId)) put(outputs, data, {}, index);
     }
   };
@@ -85,7 +93,9 @@ export function keepCards(panel: NotebookPanel): void {
     if (!stands.includes(outputs)) return;
     for (const { turnId, data, metadata } of views) {
       const elsewhere = stands.some(one => viewsIn(one).some(view => view.turnId === turnId));
-      if (isRunning(turnId) && !elsewhere) put(outputs, data, metadata);
+      if (!isRunning(turnId) || elsewhere) continue;
+      behind.add(turnId);
+      put(outputs, data, metadata);
     }
   };
   const watch = (): void => {
@@ -123,6 +133,7 @@ export async function showSaved(panel: NotebookPanel): Promise<void> {
 export async function lookAfter(panel: NotebookPanel): Promise<void> {
   const { context, sessionContext } = panel;
   await context.ready;
+  for (const { turnId } of viewsOf(panel)) behind.add(turnId);
   keepCards(panel);
   await sessionContext.ready;
   await showSaved(panel);

@@ -10,7 +10,9 @@ export type Ui = Map<string, UiValue>;
 export interface Notebooks {
   /** Whether an output still shows the live view of that turn. */
   hold(turnId: string): boolean;
-  /** Put a saved turn, as a MIME bundle, in the place of its live view. */
+  /** Whether the kernel's updates of that turn's output do not arrive in the notebook. */
+  behind(turnId: string): boolean;
+  /** Put a turn, as a MIME bundle, in the place of its live view. */
   write(turnId: string, bundle: Record<string, unknown>): void;
 }
 

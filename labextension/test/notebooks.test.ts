@@ -180,6 +180,34 @@ describe('a notebook that was saved in mid-turn', () => {
   });
 });
 
+describe('a turn that runs', () => {
+  const tracker = (panel: NotebookPanel) => ({ forEach: visit => visit(panel), widgetAdded: new Signal() }) as INotebookTracker;
+
+  it.each(['after a reload', 'put back'])('is written anew by a page that the kernel’s updates do not reach: %s', async why => {
+    const id = running();
+    const cell = new Outputs(why === 'put back' ? [] : [output(view(id))]);
+    const { panel } = notebook([cell], [`m-${id}`]);
+    const found = notebooksOf(tracker(panel));
+    await lookAfter(panel);
+    expect(found.behind(id)).toBe(why !== 'put back');
+    if (why === 'put back') {
+      cell.add(output(view(id)));
+      cell.clear();
+      await settled();
+    }
+    expect(found.behind(id)).toBe(true);
+    found.write(id, view(id, { 'text/plain': 'more' }));
+    expect(cell.bundles).toEqual([view(id, { 'text/plain': 'more' })]);
+  });
+
+  it('is left to the kernel where its updates arrive', () => {
+    const cell = new Outputs([output(view('arrives'))]);
+    const found = notebooksOf(tracker(notebook([cell]).panel));
+    found.write('arrives', view('arrives', { 'text/plain': 'more' }));
+    expect(cell.bundles).toEqual([view('arrives')]);
+  });
+});
+
 describe('a finished turn', () => {
   it.each([view('a'), { ...view('a'), [MIME]: {} }])('is written in the place of its view: %j', data => {
     const cells = [new Outputs([output(view('other')), output(data)]), new Outputs([output(data)])];

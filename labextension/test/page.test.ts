@@ -132,7 +132,7 @@ describe('a page that was reloaded in mid-turn', () => {
   it.each([true, false])('asks for the finished turn where a notebook still shows the live view: %s', async holds => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const written: unknown[] = [];
-    setNotebooks({ hold: () => holds, write: (...what) => void written.push(what) });
+    setNotebooks({ hold: () => holds, behind: () => false, write: (...what) => void written.push(what) });
     const kernel = new Kernel(turn({ items: [text] }));
     mountLive(kernel.model(), document.createElement('div'));
     kernel.snapshot();
@@ -143,6 +143,20 @@ describe('a page that was reloaded in mid-turn', () => {
     expect(kernel.received.filter(({ type }) => type === 'bundle')).toHaveLength(holds ? 1 : 0);
     kernel.tell({ type: 'bundle', data: { 'text/plain': 'whole' } });
     expect(written).toEqual([[kernel.turn.turn_id, { 'text/plain': 'whole' }]]);
+  });
+});
+
+describe('a page where the kernel’s updates do not arrive', () => {
+  it('asks once for what the notebook is to hold, and writes it each time', async () => {
+    const written: unknown[] = [];
+    setNotebooks({ hold: () => false, behind: () => true, write: (...what) => void written.push(what) });
+    const kernel = new Kernel(turn({ items: [text] }));
+    const { dispose } = await inNotebook(kernel);
+    for (const state of ['so far', 'more']) kernel.tell({ type: 'bundle', data: { 'text/plain': state } });
+    dispose(); // the output is drawn anew
+    await inNotebook(kernel);
+    expect(kernel.received.filter(({ type }) => type === 'bundle')).toHaveLength(1);
+    expect(written).toEqual(['so far', 'more'].map(state => [kernel.turn.turn_id, { 'text/plain': state }]));
   });
 });
 

@@ -139,8 +139,44 @@ def test_a_kernel_killed_in_mid_turn_leaves_what_was_received(
         "edit": "pending",
     }
     assert [one["state"] for one in turn["permissions"].values()] == ["open"]
-    saved = reopened(notebook)
-    notebook.until(lambda: saved.locator(".acp-turn, .jp-RenderedHTMLCommon, .jupyter-widgets").count() > 0)
+    card = card_in(reopened(notebook))
+    expect(card).to_contain_text("not finished when this was saved", timeout=15_000)
+    expect(card).to_contain_text("scripted demonstration")
+    assert notebook.page.locator("text=model not found").count() == 0
+    assert card.locator(f"{ALLOW}, .acp-stop").count() == 0
+    assert WIDGET_MIME not in output_of(notebook.save())
+
+
+def test_n08_saved_in_mid_turn_with_the_widgets_state(
+    open_notebook: Callable[..., Notebook], ui: str
+) -> None:
+    """Another notebook's kernel has no such widget, whatever state the file brings with it."""
+    notebook, _, _ = begun(open_notebook, ui)
+    notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
+    notebook.until(lambda: output_of(notebook.save())[MIME]["permissions"])
+    assert "widgets" in notebook.save().metadata
+    output = reopened(notebook)
+    expect(card_in(output)).to_contain_text("not finished when this was saved", timeout=15_000)
+    assert output.locator("text=/could not be drawn|model not found/").count() == 0
+
+
+@pytest.mark.parametrize("save", ["text", "none"])
+def test_n08_reloaded_in_mid_turn_where_no_document_is_kept(
+    open_notebook: Callable[..., Notebook], save: str
+) -> None:
+    notebook = open_notebook([f"{SETUP}\nos.environ['ACP_JUPYTER_SAVE'] = {save!r}", TASK])
+    notebook.run(0)
+    notebook.ended(0)
+    wait_for_request(card_in(notebook.run(1)))
+    notebook.save()
+    notebook.open()
+    output = notebook.cell(1).locator(".jp-OutputArea").first
+    wait_for_request(card_in(output))
+    allow_all(output)
+    notebook.until(lambda: list(output_of(notebook.save())) == ["text/plain"])
+    words = "done" if save == "text" else "keeps nothing of it"
+    assert words in output_of(notebook.save())["text/plain"]
+    expect(output).to_contain_text(words)
 
 
 def test_a_page_reloaded_in_mid_turn(open_notebook: Callable[..., Notebook], ui: str) -> None:
@@ -194,6 +230,98 @@ def test_n19_an_output_cleared_while_a_request_waits(open_notebook: Callable[...
     allow_all(output)
     expect(card_in(output)).to_have_attribute("data-state", "done", timeout=30_000)
     assert output_of(notebook.save())[MIME]["state"] == "done"
+
+
+def select(notebook: Notebook, index: int) -> None:
+    notebook.cell(index).locator(".jp-InputArea-prompt").first.click()
+
+
+def move(notebook: Notebook) -> None:
+    """Move the cell down twice: it is drawn anew each time."""
+    select(notebook, 1)
+    notebook.command("notebook:move-cell-down")
+    notebook.command("notebook:move-cell-down")
+    notebook.command("notebook:move-cell-up")
+    notebook.command("notebook:move-cell-up")
+
+
+def delete_and_undo(notebook: Notebook) -> None:
+    select(notebook, 1)
+    notebook.command("notebook:delete-cell")
+    notebook.until(lambda: notebook.page.locator(".acp-turn").count() == 0)
+    notebook.page.wait_for_timeout(9000)  # longer than a card is waited for that has never answered
+    notebook.command("notebook:undo-cell-action")
+
+
+def clear_thrice(notebook: Notebook) -> None:
+    for pause_ms in (0, 60, 0):
+        notebook.command("notebook:clear-all-cell-outputs")
+        notebook.page.wait_for_timeout(pause_ms)
+
+
+@pytest.mark.parametrize("act", [move, delete_and_undo, clear_thrice])
+@pytest.mark.parametrize("reloaded", [False, True], ids=["", "reloaded"])
+def test_n19_the_card_stands_once_and_answers_after(
+    open_notebook: Callable[..., Notebook], ui: str, act: Callable[[Notebook], None], *, reloaded: bool
+) -> None:
+    notebook, output, _ = begun(open_notebook, ui, "1", "2")
+    if reloaded:
+        notebook.save()
+        notebook.open()
+        wait_for_request(card_in(output))
+    act(notebook)
+    wait_for_request(card_in(output))
+    allow_all(output)
+    expect(card_in(output)).to_have_attribute("data-state", "done", timeout=30_000)
+    notebook.until(lambda: WIDGET_MIME not in output_of(notebook.save()))
+    assert output_of(notebook.save())[MIME]["state"] == "done"
+    assert output.locator(".acp-turn").count() == 1
+    assert notebook.errors == []
+
+
+@pytest.mark.parametrize("end", ["allowed", "interrupted"])
+def test_n19_run_again_while_a_request_waits(
+    open_notebook: Callable[..., Notebook], ui: str, end: str
+) -> None:
+    """The request stays where it can be answered; the next turn's card comes below."""
+    notebook, output, request = begun(open_notebook, ui)
+    key = request.get_attribute("data-key")
+    notebook.cell(1).locator(".cm-content").click()
+    notebook.page.keyboard.press("Control+Enter")
+    notebook.page.wait_for_timeout(1000)
+    first = output.locator(".acp-turn").first
+    expect(first.locator(f".acp-permission[data-state=open][data-key={key!r}]")).to_have_count(1)
+    if end == "interrupted":
+        notebook.interrupt()
+        expect(first).to_have_attribute("data-state", "cancelled", timeout=15_000)
+        notebook.until(lambda: WIDGET_MIME not in output_of(notebook.save()))
+        assert output_of(notebook.save())[MIME]["state"] == "cancelled"
+        return
+    allow_all(first)
+    expect(output.locator(".acp-turn")).to_have_count(2, timeout=30_000)
+    second = output.locator(".acp-turn").nth(1)
+    allow_all(second)
+    notebook.ended(1)
+    notebook.until(lambda: all(WIDGET_MIME not in one["data"] for one in notebook.save().cells[1].outputs))
+    states = [one["data"][MIME]["state"] for one in notebook.save().cells[1].outputs]
+    assert states == ["done", "done"]
+
+
+def test_n15_a_question_by_text_that_was_settled_leaves_no_field(
+    open_notebook: Callable[..., Notebook], ui: str
+) -> None:
+    notebook = open_notebook(
+        [f"{SETUP}\n%acp ask text", "%%acp demo --timeout 4\nGo.", "print('the next cell')"], ui=ui
+    )
+    notebook.run(0)
+    notebook.ended(0)
+    notebook.run(1)
+    field = notebook.cell(1).locator(".jp-Stdin-input")
+    field.wait_for()
+    notebook.ended(1)
+    expect(field).to_have_count(0)
+    assert notebook.printed(2).strip() == "the next cell"
+    assert notebook.page.locator(".jp-Dialog").count() == 0
 
 
 def test_nothing_jumps_when_the_live_card_becomes_the_saved_one(

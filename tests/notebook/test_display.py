@@ -183,13 +183,11 @@ def test_n15_the_page_is_told_that_a_question_by_text_is_settled(deaf: Deaf, tmp
 
 
 def test_a_reloaded_page_is_given_what_its_file_is_to_hold(notebook: FrontEnd, tmp_path: Path) -> None:
+    """Once it has asked for it, each time that the output is written anew."""
     notebook.add_agent("talker", [{"text": "Hello."}, ask("call-1")], tmp_path)
     cell = notebook.execute("%%acp talker\nTalk.")
     card = notebook.card_of(cell)
     request = notebook.asked(card)
-    notebook.tell(card, {"type": "bundle"})
-    notebook.click(card, request, "yes")
-    assert notebook.status(cell) == "ok"
 
     def bundles() -> list[dict[str, Any]]:
         contents = [
@@ -197,10 +195,15 @@ def test_a_reloaded_page_is_given_what_its_file_is_to_hold(notebook: FrontEnd, t
         ]
         return [content["data"] for content in contents if content.get("type") == "bundle"]
 
-    assert bundles() == [], "there is none before the end"
+    assert bundles() == [], "nobody has asked"
     notebook.tell(card, {"type": "bundle"})
     notebook.see(bundles)
-    assert bundles() == [notebook.outputs(cell)[0]]
+    assert bundles()[0][WIDGET_MIME]["model_id"] == card.comm_id
+    assert [one["state"] for one in bundles()[0][MIME]["permissions"].values()] == ["open"]
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+    assert bundles()[-1] == notebook.outputs(cell)[0]
+    assert WIDGET_MIME not in bundles()[-1]
 
 
 def test_without_widgets_the_display_goes_on_and_questions_come_by_text(deaf: Deaf, tmp_path: Path) -> None:
