@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter import errors
 from acp_jupyter.model import events
+from acp_jupyter.model.content import as_dict, as_list
 from acp_jupyter.model.elicitation import secrets_sent
 from acp_jupyter.model.redact import Redactor, secret_values
 from acp_jupyter.model.state import LEGACY_MODEL
@@ -96,7 +97,7 @@ class AgentSide:
         given = [
             pair.get("value")
             for server in self.mcp_servers
-            for pair in (*server.get("env", ()), *server.get("headers", ()))
+            for pair in map(as_dict, (*as_list(server.get("env")), *as_list(server.get("headers"))))
         ]
         environment = {**os.environ, **self.spec.env}
         typed = [text for _turn, one in self._state.all_elicitations() for text in secrets_sent(one)]

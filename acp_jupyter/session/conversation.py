@@ -97,7 +97,7 @@ class Conversation:
             self._apply,
             roots,
             attended,
-            answer_s=lambda: self._standing.answer_timeout_s,
+            answer_s=lambda: self._in_force().answer_timeout_s,
             cancel=self.cancel,
         )
         self.elicitations = ElicitationBroker(self.state, self._apply, attended)
@@ -194,8 +194,13 @@ class Conversation:
             self._redact |= {*settings().redact}
         return self._redact | {*self._standing.redact}
 
+    def _in_force(self) -> Settings:
+        """The settings of the turn that runs; where none does, those of now."""
+        turn = self.state.turn
+        return self._standing if turn is not None and not turn.ended else settings()
+
     def _rules(self) -> Rules:
-        now = self._standing
+        now = self._in_force()
         return Rules(now.ask_client_requests, (*SECRET_PATTERNS, *now.secret_patterns))
 
     def _withdraw(self, turn: Turn, phase: str, error: TurnError | None = None) -> None:
