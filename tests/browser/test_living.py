@@ -153,8 +153,11 @@ def test_n08_saved_in_mid_turn_with_the_widgets_state(
     """Another notebook's kernel has no such widget, whatever state the file brings with it."""
     notebook, _, _ = begun(open_notebook, ui)
     notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
-    notebook.until(lambda: output_of(notebook.save())[MIME]["permissions"])
-    assert "widgets" in notebook.save().metadata
+    try:
+        notebook.until(lambda: output_of(notebook.save())[MIME]["permissions"])
+        assert "widgets" in notebook.save().metadata
+    finally:  # it is a setting of the server's, and toggles
+        notebook.command("@jupyter-widgets/jupyterlab-manager:saveWidgetState")
     output = reopened(notebook)
     expect(card_in(output)).to_contain_text("not finished when this was saved", timeout=15_000)
     assert output.locator("text=/could not be drawn|model not found/").count() == 0
