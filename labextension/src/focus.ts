@@ -8,12 +8,16 @@ const CARET = 'caret';
 
 /** What a focused element is called in its card: it has the same name in the next drawing of it. */
 function nameOf(root: Element, element: Element): string {
-  const label = element.getAttribute('aria-label') ?? element.textContent ?? '';
-  const name = `${element.tagName} ${label.trim().slice(0, 80)}`;
-  const same = [...root.querySelectorAll(element.tagName)].filter(one => {
-    return (one.getAttribute('aria-label') ?? one.textContent ?? '').trim().slice(0, 80) === label.trim().slice(0, 80);
-  });
+  const name = wordsOf(element);
+  const same = [...root.querySelectorAll(element.tagName)].filter(one => wordsOf(one) === name);
   return `${same.indexOf(element)} ${name}`;
+}
+
+function wordsOf(element: Element): string {
+  // By its key: two requests read alike, and what was pressed on one must not reach the other.
+  const request = element.closest<HTMLElement>('[data-key]');
+  const label = request === element ? '' : element.getAttribute('aria-label') ?? element.textContent ?? '';
+  return `${element.tagName} ${request?.dataset.key ?? ''} ${label.trim().slice(0, 80)}`;
 }
 
 /** Remember in `ui` what has the focus in `root`, until it goes elsewhere; being taken out of the page is not that. */

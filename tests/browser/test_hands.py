@@ -48,6 +48,10 @@ def test_the_keyboard_alone_allows_and_rejects(open_notebook: Callable[..., Note
     expect(run).to_be_visible()
     reject = run.get_by_role("button", name="Reject")
     expect(reject).to_be_enabled()
+    page.wait_for_timeout(1500)  # the output is written anew meanwhile
+    page.keyboard.press("a")  # out of habit: the focus is not on a request that nobody has looked at
+    expect(run).to_be_visible()
+    assert not page.evaluate(FOCUSED, ".acp-permission[data-state=open]")
     reject.focus()
     page.keyboard.press("r")
     notebook.ended(1)
