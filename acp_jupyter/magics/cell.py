@@ -11,6 +11,7 @@ from acp_jupyter.kernel.sessions import redacted, redactor, sessions
 from acp_jupyter.kernel.show import show
 from acp_jupyter.magics.listing import agents_text
 from acp_jupyter.magics.parser import HelpShown, cell_parser, split
+from acp_jupyter.session.agent_spec import PLAYED_FOR_REAL
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.settings import settings
 from acp_jupyter.views import words
@@ -64,6 +65,8 @@ def _run(task: str, options: argparse.Namespace) -> Turn:
         session.new()
     if options.cwd is not None or options.add_dir:
         session.set_roots(options.cwd, options.add_dir)
+    if session.spec.plays_a_log and not session.turns:
+        _warn(PLAYED_FOR_REAL)
     # Somebody can be asked from before the first request on: a fast agent asks at once.
     with session.attended():
         choices = Choices(options.mode, options.model, dict(options.set))

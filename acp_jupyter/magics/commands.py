@@ -11,8 +11,10 @@ from acp_jupyter.kernel.sessions import redacted, redactor, sessions
 from acp_jupyter.magics import on_sessions
 from acp_jupyter.magics.doctor import doctor
 from acp_jupyter.magics.listing import agents_text, status_text, taken_text
+from acp_jupyter.magics.on_log import log
 from acp_jupyter.magics.on_mcp import mcp
 from acp_jupyter.magics.parser import HelpShown, line_parser, split
+from acp_jupyter.session.agent_spec import PLAYED_FOR_REAL
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from acp_jupyter.model.log import Log
     from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.elicitation import PendingElicitation
-    from acp_jupyter.session.frames import Frames
     from acp_jupyter.session.permissions import PendingPermission
     from acp_jupyter.session.session import Session
 
@@ -92,7 +93,8 @@ def _add(options: argparse.Namespace) -> str:
     spec = sessions().agents.add(options.name, command, args, needs=options.env, save=options.save)
     where = f" and saved in {sessions().agents.file}" if options.save else ""
     found = "" if spec.on_path else f" Its command {spec.command} is not on PATH."
-    return f"{spec.name} is known{where}.{found}"
+    played = f"\n{PLAYED_FOR_REAL}" if spec.plays_a_log else ""
+    return f"{spec.name} is known{where}.{found}{played}"
 
 
 def _remove(options: argparse.Namespace) -> str:
@@ -232,22 +234,6 @@ def _call_text(turn: int, number: int, call: Any) -> str:
     return "\n".join(lines)
 
 
-def _log(options: argparse.Namespace) -> str | Log:
-    if options.save is not None:
-        return _saved_text(_session().frames, options.save)
-    found = _session().log.filter(method=options.method, direction=options.direction, text=options.text)
-    return found if options.last is None else found.last(options.last)
-
-
-def _saved_text(frames: Frames, path: str) -> str:
-    file = frames.save(path)
-    lost = f" {frames.dropped:,} earlier ones are no longer kept." if frames.dropped else ""
-    return (
-        f"{len(frames):,} messages are in {file}, without secrets.{lost} Look through it before you give it "
-        "away: texts and paths are as they were. acp_jupyter.testing.replay plays it as an agent."
-    )
-
-
 def _stderr(_options: argparse.Namespace) -> str:
     return _session().stderr or "The agent has written nothing to its error output."
 
@@ -268,7 +254,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], str | Log]] = {
     "reject": _reject,
     "ask": _ask,
     "inspect": _inspect,
-    "log": _log,
+    "log": log,
     "stderr": _stderr,
     "mcp": mcp,
     "doctor": doctor,

@@ -209,7 +209,10 @@ def _about_the_wire(command: _Command) -> None:
     log.add_argument("--text", metavar="T", help="those that hold this text")
     log.add_argument("--last", metavar="N", type=count, help="the last N of them")
     log.add_argument(
-        "--save", metavar="FILE", help="write all that are kept to a file, which can be replayed"
+        "--save",
+        metavar="FILE",
+        help="write all that are kept to a new file, which can be played (playing it writes files and runs "
+        "commands for real)",
     )
     command("stderr", "the last lines of the agent's error output")
 

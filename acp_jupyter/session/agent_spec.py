@@ -23,6 +23,12 @@ ESSENTIAL = frozenset(
     "PROGRAMDATA PROGRAMFILES SHELL SYSTEMDRIVE SYSTEMROOT TEMP TERM TMP TMPDIR TZ USER USERNAME "
     "USERPROFILE WINDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME".split()
 )
+# What whoever plays a log is told before it is played.
+PLAYED_FOR_REAL = (
+    "A log that is played does for real what it holds: files are written and commands run, here, with your "
+    "account's rights. Play only one that you have looked through, in an empty directory (--cwd DIR), with "
+    "ACP_JUPYTER_ASK_CLIENT_REQUESTS=1 in the environment: then each is asked about first."
+)
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 
 
@@ -61,6 +67,11 @@ class AgentSpec(BaseModel):
     def shown(self) -> str:
         """The name that a card shows until the agent has told its own."""
         return self.title or self.name
+
+    @property
+    def plays_a_log(self) -> bool:
+        """Whether its command is `acp_jupyter.testing.replayer`."""
+        return "acp_jupyter.testing.replayer" in self.args
 
     @property
     def on_path(self) -> bool:

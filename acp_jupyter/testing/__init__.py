@@ -45,6 +45,9 @@ def demo_command() -> list[str]:
 def replay(path: str | os.PathLike[str], connection: int = 1) -> list[str]:
     """The command of an agent that plays a recorded log, so that a bug report is a test.
 
+    Playing it does for real what the log holds: the client writes the files and runs the commands that the
+    recorded agent asked for. Play only a log that you have looked through, in an empty directory.
+
     Args:
         path: What `%acp log --save` or `Session.frames.save` wrote.
         connection: Which one of it, from 1: each start of the agent was one.

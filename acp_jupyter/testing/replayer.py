@@ -11,6 +11,9 @@ Ids, the working directory, terminals' ids and what was redacted may differ. So 
 the start, and what its files and terminals answer: that is said on stderr, and the log is played on. A path
 that the agent told in two chunks stays as it was. After a gap in the log it goes on with the next prompt.
 
+Nothing is played at a remove: the client does what the recorded agent asked it for, so files are written and
+commands run. Play only a log that you have looked through, in an empty directory.
+
 Spec: https://agentclientprotocol.com/protocol/overview
 """
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 REDACTED = "[redacted]"
+_OVER = "Nothing more is played; to begin the log again: %acp new, then %acp restart"
 _LONGEST = 200  # characters of a value that is told of
 _BY_CLIENT = {"out": True, "c2a": True, "in": False, "a2c": False}
 _BEGINNINGS = frozenset({"initialize", "session/prompt"})  # where a log can go on after a gap
@@ -206,12 +210,15 @@ class Replay:
     def take(self, message: Message) -> None:
         """Hear a message of the client's, and say what came after it."""
         self._asking.see(message)
-        if self._failed is None and not self._asking.withdrawn_too_late(message):
+        before = self._failed
+        if before is None and not self._asking.withdrawn_too_late(message):
             self._hear(message)
         if self._failed is None:
             self._go_on()
+        elif before is None:
+            self._answer_all(f"{self._failed}. {_OVER}")
         else:
-            self._answer_all(self._failed)
+            self._answer_all(f"it stopped before this, where it differed: {before}. {_OVER}")
 
     def _hear(self, message: Message) -> None:
         expected = self._expected(message)

@@ -129,16 +129,18 @@ def error(request_id: Any, why: str) -> Any:
 def test_where_it_differs_is_told_and_what_is_open_is_an_error(was: Any, now: Any, where: str) -> None:
     played = Played((">", {**PROMPT, "params": was}), ("<", answer(2)))
     why = f"line 1 of the log, session/prompt: {where}"
-    assert played.take({**PROMPT, "id": 5, "params": now}) == [error(5, why)]
+    over = "Nothing more is played; to begin the log again: %acp new, then %acp restart"
+    assert played.take({**PROMPT, "id": 5, "params": now}) == [error(5, f"{why}. {over}")]
     assert played.told == [f"differs: {why}"]
-    assert played.take({**PROMPT, "id": 6, "params": was}, chunk("-")) == [error(6, why)]
+    later = f"it stopped before this, where it differed: {why}. {over}"
+    assert played.take({**PROMPT, "id": 6, "params": was}, chunk("-")) == [error(6, later)]
 
 
 def test_another_message_than_the_recorded_one() -> None:
     played = Played((">", PROMPT), ("<", answer(2)))
-    assert played.take({"method": "session/set_mode", "id": 9})[0]["error"]["message"] == (
+    assert played.take({"method": "session/set_mode", "id": 9})[0]["error"]["message"].startswith(
         "replay: line 1 of the log, session/prompt: it was the request session/prompt, "
-        "now it is the request session/set_mode"
+        "now it is the request session/set_mode. "
     )
 
 
