@@ -59,8 +59,8 @@ function put(outputs: Outputs, data: Output['data'], metadata: Output['metadata'
 }
 
 /**
- * The turns whose output has stood here before its execution did, or has been put back: JupyterLab does not take the
- * kernel's updates into those.
+ * The turns whose output came with its cell (the page was reloaded, the cell moved or brought back), or has been put
+ * back: JupyterLab does not take the kernel's updates into those.
  */
 const behind = new Set<string>();
 
@@ -101,7 +101,9 @@ export function keepCards(panel: NotebookPanel): void {
   const watch = (): void => {
     for (const outputs of outputsOf(panel)) {
       if (watched.has(outputs)) continue;
-      watched.set(outputs, viewsIn(outputs));
+      const brought = viewsIn(outputs);
+      watched.set(outputs, brought);
+      for (const { turnId } of brought) behind.add(turnId);
       outputs.changed.connect((_sender, { type }) => {
         const before = watched.get(outputs) ?? [];
         watched.set(outputs, viewsIn(outputs));
@@ -133,7 +135,6 @@ export async function showSaved(panel: NotebookPanel): Promise<void> {
 export async function lookAfter(panel: NotebookPanel): Promise<void> {
   const { context, sessionContext } = panel;
   await context.ready;
-  for (const { turnId } of viewsOf(panel)) behind.add(turnId);
   keepCards(panel);
   await sessionContext.ready;
   await showSaved(panel);

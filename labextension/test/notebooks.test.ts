@@ -111,6 +111,8 @@ describe('the card of a turn that runs', () => {
     const moved = new Outputs([output(view(id))]);
     cells.push(moved);
     changed.emit(undefined);
+    const found = notebooksOf({ forEach: visit => visit(panel), widgetAdded: new Signal() } as INotebookTracker);
+    expect(found.behind(id)).toBe(true);
     moved.clear();
     await settled();
     expect(moved.bundles).toEqual([view(id)]);

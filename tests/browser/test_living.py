@@ -282,6 +282,18 @@ def test_n19_the_card_stands_once_and_answers_after(
     assert notebook.errors == []
 
 
+def test_n19_cleared_without_our_labextension(
+    open_notebook: Callable[..., Notebook], server_without: Callable[[str], Server]
+) -> None:
+    notebook, output, _ = begun(open_notebook, "lab", on=server_without("acp-jupyter"))
+    clear_thrice(notebook)
+    wait_for_request(card_in(output))
+    allow_all(output)
+    notebook.ended(1)
+    notebook.until(lambda: WIDGET_MIME not in output_of(notebook.save()))
+    assert output_of(notebook.save())[MIME]["state"] == "done"
+
+
 @pytest.mark.parametrize("end", ["allowed", "interrupted"])
 def test_n19_run_again_while_a_request_waits(
     open_notebook: Callable[..., Notebook], ui: str, end: str
