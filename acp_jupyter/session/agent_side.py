@@ -16,10 +16,20 @@ from acp_jupyter.model.elicitation import secrets_sent
 from acp_jupyter.model.redact import Redactor, secret_values
 from acp_jupyter.model.state import LEGACY_MODEL
 from acp_jupyter.model.turn import AgentInfo
-from acp_jupyter.session.choices import Choices, Setting, settings_of
+from acp_jupyter.session.choices import (
+    Choices,
+    Setting,
+    again,
+    check_taken,
+    current_value,
+    is_mode,
+    no_such_model,
+    settings_of,
+)
 from acp_jupyter.session.link import Link, start_agent
 from acp_jupyter.session.opening import Place, open_session, way_back
 from acp_jupyter.session.roots import Roots
+from acp_jupyter.wire.answers import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,7 +56,7 @@ class AgentSide:
         start_s: How long each answer may take while it starts.
         on_frame: Sees every message, both ways: its direction, its line, and what that says.
         on_lost: Called where the agent ended the connection, and not we.
-        on_opened: Called when a session has been opened.
+        on_opened: Called when a session has been opened, and when something was chosen in it.
         redact: Gives the names of further variables that hold secrets.
     """
 
@@ -67,6 +77,7 @@ class AgentSide:
         self.spec = spec
         self.roots: Roots | None = None
         self.mcp_servers: list[dict[str, Any]] = []
+        self.chosen: dict[str | None, Any] = {}  # what the user wants, whichever process and session it is
         self.process: AgentProcess | None = None
         self.link: Link | None = None
         self._state = state
@@ -80,6 +91,7 @@ class AgentSide:
         self._redact = redact
         self._secrets: set[str] = set()
         self._open = False
+        self._settled = True
         self._ignored = 0
         self._starting = asyncio.Lock()
 
@@ -198,6 +210,7 @@ class AgentSide:
             link = await self._connected()
             if not self._open:
                 await self._open_again(link, why)
+            await self._settle(link)
             return link
 
     def _why_not_open(self) -> str:
@@ -254,6 +267,37 @@ class AgentSide:
                 self._note(f"A default of {spec.name} could not be set: {error.message}.", "warning")
         await self._set(link, Choices(mode=spec.default_mode))
 
+    async def _settle(self, link: Link) -> None:
+        """Set again what the user has chosen: the agent may have begun with more rights than that.
+
+        Raises:
+            UsageError: It refuses; what it refused is asked for no more.
+        """
+        if self._settled:
+            return
+        if self.spec.default_mode and not any(is_mode(self._state, one) for one in self.chosen):
+            await self._choose_again(link, Setting(None, self.spec.default_mode))
+        refused: list[str] = []
+        for setting in [Setting(*chosen) for chosen in self.chosen.items()]:
+            try:
+                await self._choose_again(link, setting)
+            except errors.AuthenticationRequired:  # noqa: PERF203  # one that is refused costs no other
+                raise
+            except (errors.UsageError, errors.RequestFailed) as error:
+                del self.chosen[setting.option_id]
+                refused.append(error.message)
+        self._settled = True
+        if refused:
+            raise errors.UsageError(
+                f"what you had chosen could not be set again: {'; '.join(refused)}",
+                advice="No prompt was sent. Choose anew (%acp mode, model, set), or go on without: run it again.",
+            )
+
+    async def _choose_again(self, link: Link, setting: Setting) -> None:
+        needed = again(self._state, setting)
+        if needed is not None:
+            await self._choose(link, needed)
+
     async def _give_up(self, link: Link) -> None:
         self.link = None
         await link.close()
@@ -269,7 +313,7 @@ class AgentSide:
             agent=self.info,
             timeout_s=self._start_s,
         )
-        self._open = True
+        self._open, self._settled = True, False
         self._on_opened()
 
     def _forget_the_agents_session(self) -> None:
@@ -295,6 +339,7 @@ class AgentSide:
             except BaseException:
                 self.roots = before
                 raise
+            await self._settle(link)
 
     async def leave(self) -> None:
         """Let the agent close the session; the next prompt begins another.
@@ -348,7 +393,11 @@ class AgentSide:
         """
         if not choices:
             return
-        await self._set(await self.opened(), choices)
+        link = await self.opened()
+        for setting in settings_of(self._state, choices):
+            await self._choose(link, setting)
+            self.chosen[setting.option_id] = setting.value
+        self._on_opened()
 
     async def _set(self, link: Link, choices: Choices) -> None:
         for setting in settings_of(self._state, choices):
@@ -358,7 +407,7 @@ class AgentSide:
         connection, session_id = link.connection, str(self._state.session_id)
         option_id, value = setting
         self._apply(events.ChoiceAsked(option_id, value))
-        options, done = None, False
+        options, done, before = None, False, current_value(self._state, option_id)
         try:
             if option_id is None:
                 await connection.set_mode(session_id, value)
@@ -367,8 +416,14 @@ class AgentSide:
             else:
                 options = await connection.set_config_option(session_id, option_id, value)
             done = True
+        except errors.RequestFailed as error:
+            if option_id == LEGACY_MODEL and error.code == METHOD_NOT_FOUND:
+                raise no_such_model(value) from error
+            raise
         finally:
             self._apply(events.ChoiceAnswered(option_id, value, options, done))
+        if options is not None:
+            check_taken(self._state, setting, before)
 
     # --- log-in
 

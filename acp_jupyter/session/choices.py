@@ -50,6 +50,63 @@ def settings_of(state: SessionState, choices: Choices) -> list[Setting]:
     return settings
 
 
+def again(state: SessionState, setting: Setting) -> Setting | None:
+    """Return what sets a choice of before again, in a session that was just opened; ``None`` where it holds.
+
+    Raises:
+        UsageError: The agent offers it no longer.
+    """
+    option_id, value = setting
+    told = state.modes or state.config_options if option_id is None else state.config_options
+    if told and option_id is None:
+        setting = mode_setting(state, value)
+    elif told and option_id != LEGACY_MODEL:
+        setting = option_setting(state, str(option_id), value)
+    # where the agent lists nothing this time, it is asked all the same
+    return None if current_value(state, setting.option_id) == setting.value else setting
+
+
+def is_mode(state: SessionState, option_id: str | None) -> bool:
+    """Whether an option says what the agent may do: its mode, or what stands for it."""
+    option = _of_category(state, "mode")
+    return option_id is None or (option is not None and option.get("id") == option_id)
+
+
+def check_taken(state: SessionState, setting: Setting, before: Any) -> None:
+    """See that the list with which the agent has answered has the value that it was given.
+
+    Args:
+        state: As the answer left it.
+        setting: What was asked for.
+        before: The value before. Another one than either is the agent's own word for it, but for a mode.
+
+    Raises:
+        UsageError: The agent did not take it.
+    """
+    now = current_value(state, setting.option_id)
+    if now == setting.value or (now != before and not is_mode(state, setting.option_id)):
+        return
+    option = next((one for one in state.config_options if one.get("id") == setting.option_id), {})
+    name = str(option.get("name") or setting.option_id)
+    raise UsageError(
+        f"the agent did not take {name} = {setting.value}: it answered that it is {now}",
+        advice="%acp set lists what it offers.",
+    )
+
+
+def no_such_model(model: str) -> UsageError:
+    """Return the error for an agent that has no models at all."""
+    return UsageError(f"the agent has no model {model!r}", advice="It lets no model be chosen.")
+
+
+def current_value(state: SessionState, option_id: str | None) -> Any:
+    """Return the value that an option has now, or the mode's id; ``None`` where the agent has not told it."""
+    if option_id is None:
+        return state.mode_id
+    option = next((one for one in state.config_options if one.get("id") == option_id), {})
+    return option.get("currentValue")
+
+
 def mode_setting(state: SessionState, mode: str) -> Setting:
     """Return the setting that makes ``mode`` the current one.
 

@@ -261,7 +261,8 @@ def test_a12_a_mode_that_is_refused_sends_no_prompt(bench: Bench) -> None:
 
 
 def test_a13_o3_o4_options_grouped_and_boolean_by_id_or_name(bench: Bench) -> None:
-    answer = {"result": {"configOptions": changed("m", "l")}}
+    both = [{**option, "currentValue": {"m": "l", "fast": True}[option["id"]]} for option in OPTIONS]
+    answer = {"result": {"configOptions": both}}
     session = agent(
         bench, new_session={"configOptions": OPTIONS}, methods={"session/set_config_option": answer}
     )
@@ -274,7 +275,7 @@ def test_a13_o3_o4_options_grouped_and_boolean_by_id_or_name(bench: Bench) -> No
         OptionChange("m", "Model", "Large", "agent") in turn.items
         or OptionChange("m", "Model", "Large", "you") in turn.items
     )
-    assert session.options == changed("m", "l"), "the complete list replaces"
+    assert session.options == both, "the complete list replaces"
     for wrong in ({"options": {"nope": 1}}, {"options": {"fast": "maybe"}}, {"model": "huge"}):
         with pytest.raises(UsageError):
             session.choose(**wrong)
@@ -328,9 +329,118 @@ def test_an_older_agents_model(bench: Bench, *, listed: bool) -> None:
 def test_an_agent_whose_model_cannot_be_chosen(bench: Bench) -> None:
     session = agent(bench)
     bench.may_complain = True
-    with pytest.raises(RequestFailed, match="-32601"):
+    with pytest.raises(UsageError, match="no model 'large'") as caught:
         session.choose(model="large")
+    assert caught.value.advice == "It lets no model be chosen."
     assert session.run("Go.").text == "ok"
+
+
+@pytest.mark.parametrize("category", ["mode", "model"])
+def test_a13_an_option_that_the_agent_did_not_take(bench: Bench, category: str) -> None:
+    option = {**OPTIONS[0], "category": category}
+    kept, other = [option], [{**option, "currentValue": "l-2026"}]
+    session = agent(
+        bench,
+        new_session={"configOptions": kept},
+        methods={"session/set_config_option": {"result": {"configOptions": kept}}},
+    )
+    with pytest.raises(UsageError, match="did not take Model = l: it answered that it is s"):
+        session.run("Go.", choices=Choices(**{category: "large"}))
+    assert "session/prompt" not in sent(session)
+    words = agent(
+        bench,
+        new_session={"configOptions": kept},
+        methods={"session/set_config_option": {"result": {"configOptions": other}}},
+    )
+    if category == "mode":
+        with pytest.raises(UsageError, match="it is l-2026"):
+            words.choose(mode="l")
+    else:
+        words.choose(model="l")
+        assert words.options == other, "its own word for it"
+
+
+# --- what was chosen stays chosen
+
+
+@pytest.mark.parametrize("how", ["died", "restart", "new", "load"])
+@pytest.mark.parametrize("offers", [ALL, {}], ids=["resumed", "new session"])
+def test_a12_a_mode_is_set_again_where_the_session_is_opened_again(
+    bench: Bench, how: str, offers: Any
+) -> None:
+    opened = {"result": {"modes": MODES}}
+    session = agent(
+        bench,
+        offers=ALL if how == "load" else offers,
+        new_session={"modes": MODES},
+        methods={"session/set_mode": {"result": {}}, "session/resume": opened, "session/load": opened},
+    )
+    session.run("Plan.", choices=Choices(mode="plan"))
+    if how == "died":
+        pid = session.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        soon(lambda: session.pid is None)
+    elif how == "load":
+        session.load("other")
+    else:
+        getattr(session, how)()
+    turn = session.run("Go on.")
+    assert turn.mode == {"id": "plan", "name": "Plan only"}
+    assert asked_for(session) == [("session/set_mode", {"modeId": "plan"})] * 2
+    assert sent(session)[-2:] == ["session/set_mode", "session/prompt"]
+    assert how == "load" or turn.items[0] == ModeChange("plan", "Plan only", "you"), "it is told"
+    session.run("And on.")
+    assert len(asked_for(session)) == 2
+
+
+def test_a13_options_are_set_again_also_where_the_agent_lists_nothing_this_time(bench: Bench) -> None:
+    session = agent(
+        bench,
+        new_session={"configOptions": OPTIONS},
+        methods={
+            "session/set_config_option": {"result": {"configOptions": changed("fast", value=True)}},
+            "session/resume": {"result": {}},
+        },
+    )
+    session.run("Go.", choices=Choices(options={"fast": "on"}))
+    session.restart()
+    session.run("Go.")
+    assert (
+        asked_for(session)
+        == [("session/set_config_option", {"configId": "fast", "value": True, "type": "boolean"})] * 2
+    )
+
+
+def test_a12_a_mode_that_cannot_be_set_again_sends_no_prompt_and_says_so(bench: Bench) -> None:
+    session = agent(
+        bench,
+        new_session={"modes": MODES},
+        methods={
+            "session/set_mode": {"result": {}},
+            "session/resume": {"result": {"modes": {**MODES, "availableModes": MODES["availableModes"][:1]}}},
+        },
+    )
+    session.run("Plan.", choices=Choices(mode="plan"))
+    session.restart()
+    with pytest.raises(UsageError, match="could not be set again: the agent has no mode 'plan'") as caught:
+        session.run("Go on.")
+    assert "No prompt was sent" in caught.value.advice
+    assert sent(session).count("session/prompt") == 1
+    assert session.run("Without.").mode == {"id": "ask", "name": "Ask"}
+
+
+def test_a12_the_mode_of_every_session_is_that_of_a_resumed_one_too(bench: Bench) -> None:
+    session = bench.session(
+        {
+            "turns": [[{"text": "ok"}]],
+            "initialize": {"agentCapabilities": ALL},
+            "methods": {"session/resume": {"result": {"modes": MODES}}, "session/set_mode": {"result": {}}},
+        },
+        default_mode="plan",
+    )
+    session.resume("old")
+    assert session.run("Go.").mode == {"id": "plan", "name": "Plan only"}
 
 
 def test_r26_a_default_that_cannot_be_set_is_a_warning_but_not_a_mode(bench: Bench) -> None:
