@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_jupyter.model.shown import Shown as _Shown  # imports nothing else
+
 if TYPE_CHECKING:
     from acp_jupyter.kernel.sessions import get_session
     from acp_jupyter.model.tool_call import ToolCall
@@ -21,6 +23,15 @@ _PLACES = {
     "Turn": "acp_jupyter.model.turn",
     "get_session": "acp_jupyter.kernel.sessions",
 }
+
+
+def _drawn(value: Any) -> dict[str, Any]:
+    from acp_jupyter.kernel.display import bundle  # noqa: PLC0415  # the first value that is shown pays for it
+
+    return bundle(value)
+
+
+_Shown.draw = _drawn  # here, since this runs before any part of the package and stands above all of them
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from acp_jupyter.model.excerpt import excerpt
 from acp_jupyter.model.redact import kept
-from acp_jupyter.views.bundle import saved_bundle
+from acp_jupyter.model.turn import Turn
+from acp_jupyter.views.bundle import part_bundle, saved_bundle
 from acp_jupyter.views.html import history_html
 from acp_jupyter.views.markdown import markdown_html
 from acp_jupyter.views.text import turn_markdown, turn_text
@@ -15,8 +17,8 @@ from acp_jupyter.views.words import agent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_jupyter.model.excerpt import Part
     from acp_jupyter.model.redact import Redactor
-    from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -29,6 +31,13 @@ def bundle_to_keep(turn: Turn, redactor: Redactor, wanted: Settings) -> dict[str
     ``none`` a line. Secrets are in none of them. It never fails: what cannot be made is left out, and said.
     """
     return _kept(turn, redactor, wanted, saved_bundle)
+
+
+def part_to_keep(part: Part, redactor: Redactor, wanted: Settings) -> dict[str, Any]:
+    """Return the same of a turn or of a part of one, where that is a cell's value."""
+    if isinstance(part, Turn):
+        return bundle_to_keep(part, redactor, wanted)
+    return _kept(excerpt(part), redactor, wanted, lambda turn: part_bundle(turn, type(part)))
 
 
 def answer_to_keep(turn: Turn, redactor: Redactor, wanted: Settings) -> dict[str, Any]:

@@ -16,14 +16,12 @@ from IPython.display import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
 )
 
-from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.ask import ask, elicit_all
 from acp_jupyter.kernel.card import Card
 from acp_jupyter.kernel.front_end import front_end, in_kernel
 from acp_jupyter.kernel.interrupts import Interrupts
-from acp_jupyter.kernel.keep import answer_to_keep, bundle_to_keep
+from acp_jupyter.kernel.keep import answer_to_keep
 from acp_jupyter.kernel.pump import waiter
-from acp_jupyter.session.settings import settings
 from acp_jupyter.views.console import Console
 from acp_jupyter.views.text import turn_markdown
 
@@ -215,21 +213,13 @@ def _execution_count() -> int | None:
 
 
 def register_display(shell: Any) -> None:
-    """Let turns be displayed by `display_turn` where they are a cell's value."""
+    """See that a turn which is the value of the very cell that showed it live is not shown again."""
     formatter = getattr(getattr(shell, "display_formatter", None), "ipython_display_formatter", None)
     if formatter is not None:
-        formatter.for_type_by_name("acp_jupyter.model.turn", "Turn", display_turn)
+        formatter.for_type_by_name("acp_jupyter.model.turn", "Turn", _stay_silent)
 
 
-def display_turn(turn: Turn) -> None:
-    """Show a turn as a cell's value: nothing in the execution that showed it live, else the saved card."""
-    from acp_jupyter.kernel.sessions import redactor  # noqa: PLC0415  # it is built upon this module
-
-    if front_end().shown.get(turn.turn_id, -1) == _execution_count():
-        return
-    try:
-        wanted = settings()
-    except UsageError as error:  # IPython would print the turn itself instead, secrets and all
-        publish_display_data({"text/plain": f"The turn is not shown: {redactor().text(str(error))}"})
-        return
-    publish_display_data(bundle_to_keep(turn, redactor(), wanted))
+def _stay_silent(turn: Turn) -> None:
+    """Show nothing in the execution that showed the turn live; else IPython goes on to its MIME bundle."""
+    if front_end().shown.get(turn.turn_id, -1) != _execution_count():
+        raise NotImplementedError

@@ -13,20 +13,13 @@ from IPython.core.magic import no_var_expand
 
 from acp_jupyter.magics import completion, parser
 
-_FORMAT_KEY = ("acp_jupyter.model.turn", "Turn")
-_LOG_KEY = ("acp_jupyter.model.log", "Log")
-
 
 def load(shell: Any) -> None:
-    """Register the magics, their completion and the display of turns with an IPython shell."""
+    """Register the magics and their completion with an IPython shell."""
     shell.register_magic_function(_cell_magic(shell), "cell", "acp")
     shell.register_magic_function(_line_magic(shell), "line", "acp")
     completion.register(shell)
     shell.input_transformers_cleanup.insert(0, _with_a_body)
-    formatter = getattr(shell.display_formatter, "ipython_display_formatter", None)
-    if formatter is not None:
-        formatter.for_type_by_name(*_FORMAT_KEY, _display_turn)
-        shell.display_formatter.mimebundle_formatter.for_type_by_name(*_LOG_KEY, _log_bundle)
 
 
 def unload(shell: Any) -> None:
@@ -49,18 +42,6 @@ def _with_a_body(lines: list[str]) -> list[str]:
 
 # IPython leaves it out where it asks whether a cell is complete: in a terminal Enter goes on to the body.
 _with_a_body.has_side_effects = True  # type: ignore[attr-defined]
-
-
-def _display_turn(turn: Any) -> None:
-    from acp_jupyter.kernel.show import display_turn  # noqa: PLC0415  # the first turn pays for it
-
-    display_turn(turn)
-
-
-def _log_bundle(log: Any, **_chosen: Any) -> dict[str, str]:
-    from acp_jupyter.views.log import log_bundle  # noqa: PLC0415  # as above
-
-    return log_bundle(log)
 
 
 def _cell_magic(shell: Any) -> Any:

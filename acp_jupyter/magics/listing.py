@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from acp_jupyter.session.settings import settings
+from acp_jupyter.kernel.status import status
+from acp_jupyter.views import status as views
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,34 +56,4 @@ def _command(command: str, args: tuple[str, ...]) -> str:
 
 def status_text(session: Session) -> str:
     """Return what there is to say about a session."""
-    roots, here = session.roots, _kernels_directory()
-    where = roots.cwd if roots else f"{here} (when it starts)"
-    lines = [
-        f"agent       {session.name} ({session.spec.shown})",
-        f"process     {f'running, pid {session.pid}' if session.pid else 'not running'}",
-        f"session     {session.session_id or 'not started: the first prompt does it'}",
-        f"directory   {where}",
-        *(f"            {path}" for path in (roots.additional if roots else ())),
-        f"policy      {_policy(session)}",
-        f"turns       {len(session.turns)}{', one is running' if session.running else ''}",
-        f"waiting     {len(session.pending)} requests, {len(session.pending_elicitations)} forms, addresses",
-    ]
-    if roots is not None and os.path.realpath(roots.cwd) != os.path.realpath(here):
-        lines.append(
-            f"The kernel is in {here} by now; the session stays where it started. "
-            "`%acp new` begins one there."
-        )
-    return "\n".join(lines)
-
-
-def _policy(session: Session) -> str:
-    """The policy, and where it is from where nobody in the notebook has set it."""
-    standing = settings(session.cwd)
-    return standing.described("policy") if session.policy == standing.policy else session.policy
-
-
-def _kernels_directory() -> str:
-    try:
-        return os.getcwd()  # noqa: PTH109  # the kernel's own, as it is
-    except FileNotFoundError:
-        return "a directory that is gone"
+    return views.status_text(*status(session))

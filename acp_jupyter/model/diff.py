@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from acp_jupyter.model.shown import Shown
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -49,7 +51,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Diff:
+class Diff(Shown):
     """What an agent says it changes in one file.
 
     Args:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from acp_jupyter.errors import UsageError
 from acp_jupyter.model.content import as_dict, as_text
 from acp_jupyter.model.messages import kind, methods, summary, without_split_secrets
+from acp_jupyter.model.shown import Shown
 from acp_jupyter.model.text import json_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Row(NamedTuple):
     message: Any
 
 
-class Log(Sequence[Row]):
+class Log(Sequence[Row], Shown):
     """The messages on the wire, as rows without secrets.
 
     Args:

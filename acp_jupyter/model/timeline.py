@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import as_text
+from acp_jupyter.model.shown import Home
 from acp_jupyter.model.state import Change
 from acp_jupyter.model.turn import Thought, ToolCallMark, UnknownUpdate
 
@@ -45,6 +46,8 @@ def close_thought(turn: Turn, at: float) -> list[Change]:
 def show_call(turn: Turn, call: ToolCall, at: float) -> list[Change]:
     """Give a tool call a place in a turn."""
     turn.tool_calls.add(call)
+    if call.home() is None:
+        call.home = Home(turn)
     return place(turn, ToolCallMark(call.tool_call_id), at)
 
 

@@ -11,20 +11,21 @@ from typing import Any, overload
 
 from acp_jupyter.model.content import Block, ContentItem, Location, TerminalRef
 from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.shown import Home, Shown
 from acp_jupyter.model.text import Text, json_text
 
 FINAL_STATUSES = frozenset({"completed", "failed"})
 
 
 @dataclass(slots=True, repr=False)
-class ToolCall:
+class ToolCall(Shown):
     """One action of the agent, as far as it has told us.
 
     ``raw_input`` and ``raw_output`` are the plain Python values that came over the wire, ``None`` where none
     came. ``kind`` and ``status`` are the agent's own words; ``local_status`` is what we know beyond them
     (``cancelled``, ``cut_off``). ``history`` holds every update as it came, without the
     content and raw values that a later one has replaced; ``agent_terminals`` the ids of the terminals that
-    the agent told of as its own.
+    the agent told of as its own; ``home()`` gives the turn that first mentioned it.
     """
 
     tool_call_id: str
@@ -41,6 +42,7 @@ class ToolCall:
     ended_at: float | None = None
     history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]], compare=False, repr=False)
     agent_terminals: list[str] = field(default_factory=list[str], compare=False, repr=False)
+    home: Home = field(default_factory=Home, compare=False, repr=False)
     _texts: dict[str, tuple[Any, str]] = field(
         default_factory=dict[str, tuple[Any, str]], compare=False, repr=False
     )
@@ -113,7 +115,7 @@ class ToolCall:
         return (self.kind, self.title, self.name, paths, raw_input, self.diffs)
 
 
-class ToolCalls:
+class ToolCalls(Shown):
     """A turn's tool calls, in the order of their first mention: by position or by id."""
 
     __slots__ = ("_calls",)
@@ -209,7 +211,7 @@ class Permission:
 
 
 @dataclass(slots=True)
-class Terminal:
+class Terminal(Shown):
     """A command that runs, or ran, for the agent; ``output`` still has its escape codes.
 
     ``agent_owned`` where the agent ran it itself, and we know only what it told.

@@ -17,6 +17,7 @@ from acp_jupyter.model.content import (
 )
 from acp_jupyter.model.diff import Diff, Edit, Mark, rebuild_old
 from acp_jupyter.model.elicitation import elicitation_from_json, elicitation_json
+from acp_jupyter.model.shown import Home
 from acp_jupyter.model.text import Text, json_text
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal, ToolCall, ToolCalls
 from acp_jupyter.model.turn import (
@@ -226,7 +227,7 @@ def _turn(doc: dict[str, Any]) -> Turn:
     for key, type_ in _HEAD_TYPES.items():
         if not isinstance(heads[key], type_):
             raise TypeError(f"{key} is {heads[key]!r}")
-    return Turn(
+    turn = Turn(
         **heads,
         agent=_make(AgentInfo, doc["agent"]),
         phase="running" if doc["state"] == "waiting" else doc["state"],
@@ -246,6 +247,9 @@ def _turn(doc: dict[str, Any]) -> Turn:
             key: [_make(PlanEntry, entry) for entry in plan["entries"]] for key, plan in doc["plans"].items()
         },
     )
+    for call in turn.tool_calls:
+        call.home = Home(turn)
+    return turn
 
 
 def _item(item: dict[str, Any]) -> Item:

@@ -5,10 +5,12 @@ See https://agentclientprotocol.com/protocol/prompt-turn.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from acp_jupyter.model.elicitation import Elicitation
+from acp_jupyter.model.shown import Shown
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall, ToolCalls
 
@@ -142,6 +144,35 @@ class PlanEntry:
     status: str = "pending"
 
 
+class Plan(Sequence[PlanEntry], Shown):
+    """The steps of the agent's plan, as they stood when it was looked at."""
+
+    # No list: IPython would print it as one, and say nothing of what `Shown` has.
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Iterable[PlanEntry] = ()) -> None:
+        self._entries = tuple(entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, key: int) -> PlanEntry: ...
+    @overload
+    def __getitem__(self, key: slice) -> Plan: ...
+    def __getitem__(self, key: int | slice) -> PlanEntry | Plan:
+        return Plan(self._entries[key]) if isinstance(key, slice) else self._entries[key]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan | list | tuple) and self._entries == tuple(other)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # of anything
+
+    def __hash__(self) -> int:
+        return hash(self._entries)
+
+    def __repr__(self) -> str:
+        return f"Plan({list(self._entries)!r})"
+
+
 @dataclass(frozen=True)
 class Usage:
     """Context in use, in tokens, of ``size``; ``cost`` is ``{amount, currency}`` so far, or ``None``."""
@@ -179,7 +210,7 @@ class Note:
 
 
 @dataclass(slots=True)
-class Turn:
+class Turn(Shown):
     """A prompt, everything that came of it, and how it ended.
 
     ``phase`` is ``starting``, ``running``, ``done``, ``cancelled`` or ``failed``; `state` adds ``waiting``.
@@ -266,9 +297,9 @@ class Turn:
         return "\n\n".join(str(item.text) for item in self.items if isinstance(item, Thought))
 
     @property
-    def plan(self) -> list[PlanEntry]:
+    def plan(self) -> Plan:
         """The plan's entries as they stand now."""
-        return self.plans.get("default", [])
+        return Plan(self.plans.get("default", []))
 
     @property
     def cost(self) -> dict[str, Any] | None:

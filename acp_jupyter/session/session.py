@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_jupyter import errors
+from acp_jupyter.model.shown import Shown
 from acp_jupyter.model.tool_call import ToolCalls
 from acp_jupyter.model.turn import AgentInfo, Turn
 from acp_jupyter.session.choices import Choices
@@ -47,7 +48,7 @@ _IGNORED_SHOWN = 5
 _ATTENDING: ContextVar[tuple[tuple[Session, set[str]], ...]] = ContextVar("attending", default=())
 
 
-class Session:
+class Session(Shown):
     """A session with an agent. Its process starts at the first prompt and stays until it is stopped.
 
     Args:

@@ -55,14 +55,34 @@ _BODY = "padding:4px 12px"
 
 def turn_html(turn: Turn) -> str:
     """Return the whole turn as static HTML."""
-    embedded = {key for call in turn.tool_calls for key in call.terminal_ids}
-    items = "".join(_item(turn, item, embedded) for item in list(turn.items))
+    items = items_html(turn)
     if turn.phase == "done" and not turn.items:
         items = element("p", "The agent returned nothing.", QUIET)
     body = element("div", items + _error(turn), _BODY)
     foot = " · ".join(escape(part) for part in words.totals(turn))
     foot = element("div", foot, f"{BAR};{QUIET};border-top:1px solid rgba(128,128,128,0.3)") if foot else ""
     return element("div", _head(turn) + body + foot, f"{BOX};overflow:hidden", "acp-turn")
+
+
+def items_html(turn: Turn) -> str:
+    """Return the timeline alone, without the turn's head and end."""
+    embedded = {key for call in turn.tool_calls for key in call.terminal_ids}
+    return "".join(_item(turn, item, embedded) for item in list(turn.items))
+
+
+def calls_html(turn: Turn) -> str:
+    """Return the tool calls as a list, each folded, with the position by which Python has it."""
+    rows = [
+        fold(f"[{number}] {' '.join(_call_head(turn, call))}", _call_body(turn, call), name="acp-tool-call")
+        for number, call in enumerate(turn.tool_calls)
+    ]
+    return "".join(rows) or element("div", "no tool calls", QUIET)
+
+
+def diff_html(turn: Turn) -> str:
+    """Return the turn's only diff, under its path."""
+    (diff,) = turn.tool_calls[0].diffs
+    return _content(turn, diff)
 
 
 def history_html(turns: list[Turn]) -> str:
@@ -192,12 +212,21 @@ def _compaction(item: Compaction) -> str:
 
 
 def _call(turn: Turn, call: ToolCall) -> str:
+    head = element("div", " ".join(_call_head(turn, call)), BAR)
+    return element("div", head + _call_body(turn, call), BOX, "acp-tool-call")
+
+
+def _call_head(turn: Turn, call: ToolCall) -> list[str]:
     colour = _STATUS_COLOURS.get(call.shown_status, AMBER if words.asked(turn, call) else BLUE)
     verb, target = words.heading(turn, call)
     parts = [escape(_ICONS.get(call.kind, "•")), element("strong", escape(verb)), look.code(target)]
     added, _, removed = words.changed(call).partition(" ")
     parts += [look.coloured(added, GREEN), look.coloured(removed, RED)] if added else []
     parts.append(element("span", escape(words.status(turn, call)), f"color:{colour};margin-left:auto"))
+    return parts
+
+
+def _call_body(turn: Turn, call: ToolCall) -> str:
     aside = words.aside(turn, call)
     rows = [element("div", escape(aside), f"{QUIET};overflow-wrap:anywhere")] if aside else []
     rows += [_content(turn, item) for item in call.content]
@@ -207,8 +236,7 @@ def _call(turn: Turn, call: ToolCall) -> str:
         for which in ("raw_input", "raw_output")
         if getattr(call, which) is not None
     ]
-    body = element("div", "".join(rows), "padding:0 12px 6px") if rows else ""
-    return element("div", element("div", " ".join(parts), BAR) + body, BOX, "acp-tool-call")
+    return element("div", "".join(rows), "padding:0 12px 6px") if rows else ""
 
 
 def _permission(turn: Turn, permission: Permission) -> str:

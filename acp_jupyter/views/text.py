@@ -5,6 +5,7 @@ See https://agentclientprotocol.com/protocol/prompt-turn. What is long is cut in
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import Block, TerminalRef, as_dict, as_list
@@ -44,15 +45,39 @@ _INDENT = "    "
 
 def turn_text(turn: Turn) -> str:
     """Return the whole turn as plain text."""
-    parts = [head_text(turn)]
-    embedded = {key for call in turn.tool_calls for key in call.terminal_ids}
-    parts += [item_text(turn, item, embedded) for item in list(turn.items)]
+    parts = [head_text(turn), items_text(turn)]
     if turn.ended and not turn.items:
         parts.append(nothing_text(turn))
     if turn.error:
         parts.append(error_text(turn))
     parts.append(" · ".join(words.totals(turn)))
     return "\n\n".join(part for part in parts if part)
+
+
+def items_text(turn: Turn) -> str:
+    """Return the timeline alone, without the turn's head and end."""
+    embedded = {key for call in turn.tool_calls for key in call.terminal_ids}
+    parts = [item_text(turn, item, embedded) for item in list(turn.items)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def calls_text(turn: Turn) -> str:
+    """Return the tool calls as a list, a line for each, with the position by which Python has it."""
+    lines = [f"[{number}] {_first_line(turn, call)}" for number, call in enumerate(turn.tool_calls)]
+    return "\n".join(lines) or "no tool calls"
+
+
+def diff_text(turn: Turn) -> str:
+    """Return the turn's only diff, as a unified one under its path."""
+    (diff,) = turn.tool_calls[0].diffs
+    return "\n".join(_diff_lines(turn, diff, _DIFF_LINES))
+
+
+def fenced(text: str, language: str) -> str:
+    """Return ``text`` as a code block in Markdown that nothing in it can end."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def turn_markdown(turn: Turn) -> str:
@@ -212,9 +237,7 @@ def _block(block: dict[str, Any]) -> str:
 
 def call_text(turn: Turn, call: ToolCall) -> str:
     """Return a tool call: what it does, its content, who allowed it, its raw input and output."""
-    heading = " ".join(words.heading(turn, call))
-    first = [heading, words.changed(call), words.status(turn, call)]
-    lines = ["▸ " + " · ".join(_hang(part) for part in first if part)]
+    lines = ["▸ " + _first_line(turn, call)]
     lines += [_INDENT + _hang(aside) for aside in [words.aside(turn, call)] if aside]
     lines += [_content(turn, item, _DIFF_LINES) for item in call.content]
     for permission in words.asked(turn, call):
@@ -227,6 +250,11 @@ def call_text(turn: Turn, call: ToolCall) -> str:
             ]
     lines += [_raw(call, which) for which in ("raw_input", "raw_output") if call.raw_text(which) is not None]
     return "\n".join(lines)
+
+
+def _first_line(turn: Turn, call: ToolCall) -> str:
+    parts = [" ".join(words.heading(turn, call)), words.changed(call), words.status(turn, call)]
+    return " · ".join(_hang(part) for part in parts if part)
 
 
 def _was_asked(turn: Turn, permission: Permission) -> list[str]:
@@ -245,12 +273,16 @@ def _raw(call: ToolCall, which: str) -> str:
 
 def _content(turn: Turn, item: ContentItem, diff_lines: int) -> str:
     if isinstance(item, Diff):
-        return _indented([_hang(words.diff_title(turn, item)), *unified(item, diff_lines)])
+        return _indented(_diff_lines(turn, item, diff_lines))
     if isinstance(item, TerminalRef):
         return _indented(_terminal(turn, item.terminal_id))
     if isinstance(item, Block):
         return _indented(_block(item.block))
     return _indented(f"unknown content: {words.cut(words.visible(json_text(item.raw)), _VALUE_LIMIT)}")
+
+
+def _diff_lines(turn: Turn, diff: Diff, limit: int) -> list[str]:
+    return [_hang(words.diff_title(turn, diff)), *unified(diff, limit)]
 
 
 def _terminal(turn: Turn, terminal_id: str) -> str:

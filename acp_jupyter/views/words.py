@@ -230,7 +230,12 @@ def command(call: ToolCall) -> str | None:
 
 
 def place(turn: Turn, path: str, line: int | None = None) -> str:
-    """Return a path for reading: relative within the working directory, else whole; outside is said."""
+    """Return a path for reading: relative within the working directory, else whole; outside is said.
+
+    Of a part that has lost its turn the directories are not known: then the path is whole, and no more said.
+    """
+    if not turn.cwd:
+        return exact(path) + (f":{line}" if line is not None else "")
     whole = os.path.normpath(os.path.join(turn.cwd, path))  # noqa: PTH118  # text only; nothing is looked up
     roots = [os.path.normpath(root) for root in (turn.cwd, *turn.additional_directories)]
     inside = [root for root in roots if whole == root or whole.startswith(root.rstrip(os.sep) + os.sep)]
