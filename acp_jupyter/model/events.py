@@ -28,6 +28,11 @@ class SessionLeft:
 
 
 @dataclass(frozen=True)
+class SessionStayed:
+    """The session that was left goes on: the one that was to be had instead could not be opened."""
+
+
+@dataclass(frozen=True)
 class ReplayBegan:
     """The agent is asked to load a session: what it tells until the answer is history."""
 
@@ -199,6 +204,7 @@ class Noted:
 Event: TypeAlias = (
     SessionOpened
     | SessionLeft
+    | SessionStayed
     | ReplayBegan
     | ReplayFailed
     | ChoiceAsked

@@ -84,21 +84,33 @@ class Redactor:
             return self._object(cast("dict[Any, Any]", value), all_pairs=all_pairs)
         if isinstance(value, list):
             return [self.value(one, all_pairs=all_pairs) for one in cast("list[Any]", value)]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return REDACTED if REDACTED in self.text(json_text(value)) else value
         return value
 
     def _object(self, value: dict[Any, Any], *, all_pairs: bool) -> dict[str, Any]:
         name = value.get("name")
-        hidden = {
-            key for key, one in value.items() if isinstance(one, str) and is_secret_field(str(key)) and one
-        }
+        hidden = {key for key in value if is_secret_field(str(key))}
         if isinstance(name, str) and isinstance(value.get("value"), str) and len(value) <= 3:  # noqa: PLR2004  # name, value, _meta
             hidden |= {"value"} if all_pairs or is_secret_name(name) else set()
         return {
-            self.text(str(key)): REDACTED
+            self.text(str(key)): _hidden(one)
             if key in hidden
             else self.value(one, all_pairs=all_pairs or key == "mcpServers")
             for key, one in value.items()
         }
+
+
+def _hidden(value: Any) -> Any:
+    """What stands under a secret's name: its shape is left. A schema, of what it is to be, is none."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        if isinstance(members.get("type"), str):
+            return members
+        return {key: _hidden(one) for key, one in members.items()}
+    if isinstance(value, list):
+        return [_hidden(one) for one in cast("list[Any]", value)]
+    return value if value is None or value == "" or isinstance(value, bool) else REDACTED
 
 
 def _without(texts: Sequence[str], found: list[tuple[int, int]]) -> Iterable[str]:
@@ -202,13 +214,17 @@ class _Keeper:
 
     def _members(self, node: Any, where: str, ids: frozenset[str] = frozenset()) -> Any:
         """A dataclass with every text in it gone through, but for ids."""
-        names = [field.name for field in fields(node) if field.name not in ids]
-        return replace(node, **{name: self._value(getattr(node, name), where) for name in names})
+        values = {field.name: getattr(node, field.name) for field in fields(node) if field.name not in ids}
+        # numbers of the protocol's own are counts and times
+        texts = {name: value for name, value in values.items() if not isinstance(value, int | float)}
+        return replace(node, **{name: self._value(value, where) for name, value in texts.items()})
 
     def _call(self, call: ToolCall, where: str | None = None) -> None:
         where = where or f"turn.tool_calls[{call.tool_call_id!r}]"
         call.title = self._text(call.title, f"{where}.title")
-        call.name = self._value(call.name, "")
+        call.name, call.kind, call.status = (
+            self._value(one, "") for one in (call.name, call.kind, call.status)
+        )
         call.raw_input = self._raw(call.raw_input, f"{where}.raw_input")
         call.raw_output = self._raw(call.raw_output, f"{where}.raw_output")
         call.content = [self._content(item, f"{where}.content") for item in call.content]

@@ -63,17 +63,31 @@ def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
 
 # --- the session
 
-_OF_THE_SESSION = (events.SessionOpened, events.SessionLeft, events.ReplayBegan, events.ReplayFailed)
+_OF_THE_SESSION = (
+    events.SessionOpened,
+    events.SessionLeft,
+    events.SessionStayed,
+    events.ReplayBegan,
+    events.ReplayFailed,
+)
 
 
 def _session(
     state: SessionState,
-    event: events.SessionOpened | events.SessionLeft | events.ReplayBegan | events.ReplayFailed,
+    event: events.SessionOpened
+    | events.SessionLeft
+    | events.SessionStayed
+    | events.ReplayBegan
+    | events.ReplayFailed,
 ) -> list[Change]:
     if isinstance(event, events.SessionOpened):
         return _session_opened(state, event)
     if isinstance(event, events.SessionLeft):
         _session_left(state, event)
+    elif isinstance(event, events.SessionStayed):
+        for name, value in state.left.items():
+            setattr(state, name, value)
+        return refresh_head(state)
     else:
         state.replay = begin_replay(event) if isinstance(event, events.ReplayBegan) else None
     return []
@@ -96,7 +110,12 @@ def _session_opened(state: SessionState, event: events.SessionOpened) -> list[Ch
     return refresh_head(state)
 
 
+# What an agent tells about its session.
+_TOLD = ("title", "updated_at", "mode_id", "modes", "config_options", "commands")
+
+
 def _session_left(state: SessionState, event: events.SessionLeft) -> None:
+    state.left = {name: getattr(state, name) for name in _TOLD}
     state.title = state.updated_at = state.mode_id = None
     state.modes, state.config_options, state.commands = {}, [], []
     if event.forgotten:

@@ -23,6 +23,8 @@ _KEYS = (
     r"|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{20,}|pypi-[\w-]{20,}|A[KS]IA[0-9A-Z]{16}"
     r"|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"
 )
+_COLON = r"\\*[\"']?\s*[:=]\s*\\*[\"']?"
+_PAIR = r"[\w!#%*+.^~-]+=[^\s\"'\\;&|<>()`$]*"
 # Each behind the letters without which it is not there (in any case): to look for those costs a tenth.
 _SHAPES = (
     (
@@ -38,13 +40,18 @@ _SHAPES = (
             re.DOTALL,
         ),
     ),
-    # A header as it stands in a command, in JSON, and in JSON within JSON.
+    # A header as it stands in a command, in JSON, and in JSON within JSON. No more than its value: what a
+    # person is asked about must not hide behind one (`authorization: x; rm -rf .`).
     (
-        ["authorization", "x-api-key", "x-auth-token", "cookie"],
+        ["authorization", "x-api-key", "x-auth-token"],
         re.compile(
-            r"(?i)\b(?:(?:proxy-)?authorization|x-api-key|x-auth-token|(?:set-)?cookie(?=\W{1,9}[\w.-]+=))"
-            r"\\*[\"']?\s*[:=]\s*\\*[\"']?(?P<secret>[^\s\"'\\][^\r\n\"'\\]*)"
+            r"(?i)\b(?:(?:proxy-)?authorization|x-api-key|x-auth-token)"
+            rf"{_COLON}(?P<secret>(?:[a-z]+ +)?[^\s\"'\\;&|<>()`$]+)"
         ),
+    ),
+    (
+        ["cookie"],
+        re.compile(rf"(?i)\b(?:set-)?cookie{_COLON}(?P<secret>{_PAIR}(?:; *{_PAIR})*)"),
     ),
     # Who is before an address: `user:word@`, or one long word; `git@` is none.
     (

@@ -41,7 +41,8 @@ class SessionState:
     ``stray`` holds updates that came before any turn and have no place of their own. ``history`` holds the
     turns that the agent replayed when it loaded the session, ``replay`` what it is replaying now. ``asked``
     holds the values that we have asked for, by option, the mode's under ``None``, until it has answered.
-    ``elicitations`` holds what it asked a person for outside of any turn.
+    ``elicitations`` holds what it asked a person for outside of any turn. ``left`` holds what was told about
+    the session that was left last, which goes on where another cannot be had.
     """
 
     session_id: str | None = None
@@ -57,6 +58,7 @@ class SessionState:
     replay: Replay | None = None
     asked: dict[str | None, Any] = field(default_factory=dict["str | None", Any])
     elicitations: dict[str, Elicitation] = field(default_factory=dict[str, "Elicitation"])
+    left: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def turn(self) -> Turn | None:

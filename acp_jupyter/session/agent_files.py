@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from acp_jupyter.errors import UsageError
 from acp_jupyter.model.content import as_dict, as_text
 from acp_jupyter.session.agent_spec import AgentSpec, checked_spec
+from acp_jupyter.session.small_file import read_small, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,7 +68,7 @@ def read_agents(file: Path) -> Found:
         UsageError: The file cannot be read, or there is no agent in it; the message says what is wrong.
     """
     try:
-        table = _json(file.expanduser().read_text("utf-8-sig"), str(file))
+        table = _json(text_of(read_small(file)), str(file))
     except (OSError, ValueError) as error:  # ValueError: not UTF-8
         raise UsageError(f"cannot read {file}: {error}", advice="Give the path of a JSON file.") from error
     entries = _entries(table)
@@ -215,7 +216,7 @@ def _text(source: str) -> str:
     if parts.scheme in {"", "file"} or len(parts.scheme) == 1:  # one letter: a Windows drive
         path = Path(parts.path if parts.scheme == "file" else source).expanduser()
         try:
-            return path.read_text("utf-8-sig")
+            return text_of(read_small(path))
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read {source}: {error}", advice="Give a file or an address.") from error
     if parts.scheme != "https":

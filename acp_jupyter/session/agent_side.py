@@ -335,7 +335,11 @@ class AgentSide:
             try:
                 link = await self._connected()
                 self._forget_the_agents_session()
-                await self._open_on(link, how, session_id)
+                try:
+                    await self._open_on(link, how, session_id)
+                except BaseException:
+                    self._apply(events.SessionStayed())
+                    raise
             except BaseException:
                 self.roots = before
                 raise

@@ -15,6 +15,7 @@ from acp_jupyter.session.agent_spec import AgentSpec, checked_spec
 from acp_jupyter.session.agent_table import BUILT_IN
 from acp_jupyter.session.files import replace
 from acp_jupyter.session.settings import settings
+from acp_jupyter.session.small_file import read_small, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -192,7 +193,7 @@ class Agents:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        table = json.loads(file.read_text("utf-8"))
+        table = json.loads(text_of(read_small(file)))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from acp_jupyter.errors import UsageError
 from acp_jupyter.model.content import as_dict, as_list, as_text
+from acp_jupyter.session.small_file import read_small, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +82,7 @@ def read_servers(path: str | Path) -> list[dict[str, Any]]:
         UsageError: It cannot be read, or an entry is not such a server; the message names it.
     """
     try:
-        table = as_dict(json.loads(Path(path).expanduser().read_text("utf-8"))).get("mcpServers")
+        table = as_dict(json.loads(text_of(read_small(path)))).get("mcpServers")
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
     if not isinstance(table, dict):

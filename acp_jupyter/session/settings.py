@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from acp_jupyter.errors import UsageError
 from acp_jupyter.session.policy import check_policy
+from acp_jupyter.session.small_file import read_small, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -167,7 +168,7 @@ def _parsed(key: str, text: str) -> Any:
 def _user_file() -> _Layer:
     file = user_file()
     try:
-        table = json.loads(file.read_text("utf-8"))
+        table = json.loads(text_of(read_small(file)))
     except FileNotFoundError:
         return _Layer(str(file), {})
     except (OSError, ValueError, RecursionError) as error:
@@ -212,17 +213,20 @@ def _above(directory: Path) -> Iterator[Path]:
 def _table(file: Path) -> dict[str, Any] | None:
     """Our table in a project's file; ``None`` where the file, or the table in it, is missing."""
     try:
-        data = file.read_bytes()
+        data = read_small(file)
     except OSError:  # there is none, or it is somebody else's
         return None
-    if b"acp-jupyter" not in data:  # also cheap: it is read for every turn
+    except ValueError as error:
+        raise UsageError(f"cannot read {file}: {error}", advice="Mend the file.") from error
+    # Also cheap: it is read for every turn. Without NUL, so that one in UTF-16 is not passed over.
+    if b"acp-jupyter" not in data.replace(b"\0", b""):
         return None
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415  # few projects have a table for us
     else:
         import tomli as tomllib  # noqa: PLC0415  # as above
     try:
-        tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
+        tool = tomllib.loads(text_of(data)).get("tool", {})
     except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are the former
         raise UsageError(f"cannot read {file}: {error}", advice="Mend the file.") from error
     table = cast("dict[str, Any]", tool).get("acp-jupyter") if isinstance(tool, dict) else None

@@ -115,7 +115,7 @@ def test_a_joined_redactor_knows_what_each_knows() -> None:
         ("Authorization: Bearer abc.def", f"Authorization: {REDACTED}"),
         ('{"Authorization": "Bearer abc"}', f'{{"Authorization": "{REDACTED}"}}'),
         ("git clone https://me:pass@x.test/r", f"git clone https://{REDACTED}@x.test/r"),
-        ("set-cookie: a=b; c", f"set-cookie: {REDACTED}"),
+        ("set-cookie: a=b; c=d", f"set-cookie: {REDACTED}"),
         ("https://x.test:80/a@b", "https://x.test:80/a@b"),
         ("https://a-long-token@x.test/r", f"https://{REDACTED}@x.test/r"),
         ("ssh://git@x.test/r", "ssh://git@x.test/r"),
@@ -259,3 +259,41 @@ def test_a_diff_whose_changes_are_themselves_too_large_is_cut() -> None:
     (shown,) = kept(play.turn, Redactor(), 1_000).tool_calls["c1"].diffs
     assert "9,000 more characters are not kept here" in shown.new_text
     assert len(str(shown.old_text)) < 1_300
+
+
+def test_a_secret_may_be_a_number_a_list_or_deeper() -> None:
+    redactor = Redactor(["8675309867530912345"])
+    assert redactor.value({"n": 8675309867530912345, "m": 867}) == {"n": "[redacted]", "m": 867}
+    assert redactor.value({"password": 1234567890123, "api_key": ["abc", 1, None]}) == {
+        "password": "[redacted]",
+        "api_key": ["[redacted]", "[redacted]", None],
+    }
+    assert redactor.value({"access_token": {"value": "hunter2", "fresh": True}}) == {
+        "access_token": {"value": "[redacted]", "fresh": True}
+    }
+    schema = {"properties": {"password": {"type": "string", "title": "Your password"}}}
+    assert redactor.value(schema) == schema
+
+
+def test_an_agents_own_words_for_kind_and_status_are_texts_too() -> None:
+    play = Play()
+    play.update(
+        "tool_call", toolCallId="c", title="x", kind="kind a-planted-one", status="status a-planted-one"
+    )
+    (call,) = kept(play.turn, Redactor(["a-planted-one"]), None).tool_calls
+    assert (call.kind, call.status) == ("kind [redacted]", "status [redacted]")
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("curl -H 'Authorization: Bearer abc.def' x", "curl -H 'Authorization: [redacted]' x"),
+        ("echo authorization: x; rm -rf ~", "echo authorization: [redacted]; rm -rf ~"),
+        ("echo authorization: $(rm -rf ~)", "echo authorization: $(rm -rf ~)"),
+        ("curl -b cookie: a=1; s=2 && rm -rf ~", "curl -b cookie: [redacted] && rm -rf ~"),
+        ("Set-Cookie: sid=abc; Path=/; Secure", "Set-Cookie: [redacted]; Secure"),
+        ('{"Authorization": "Basic dXNlcjpwdw=="}', '{"Authorization": "[redacted]"}'),
+    ],
+)
+def test_a_headers_value_hides_no_command_behind_it(text: str, seen: str) -> None:
+    assert Redactor().text(text) == seen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_jupyter.errors import AgentTimeout, AuthenticationRequired, RequestFailed, UsageError
+from acp_jupyter.errors import AcpError, AgentTimeout, AuthenticationRequired, RequestFailed, UsageError
 from acp_jupyter.model.transcript import to_json
 from acp_jupyter.model.turn import ModeChange, OptionChange
 from acp_jupyter.session.choices import Choices
@@ -506,3 +506,37 @@ def test_i7_a_load_that_is_never_answered(bench: Bench) -> None:
     with pytest.raises(AgentTimeout, match="session/load"):
         session.load("old")
     assert session.history == []
+
+
+@pytest.mark.parametrize("how", ["load", "resume", "fork"])
+@pytest.mark.parametrize(
+    "answer", [{"error": {"code": -32002, "message": "no such session"}}, {"never": True}]
+)
+def test_a_switch_that_fails_costs_the_session_nothing(bench: Bench, how: str, answer: Any) -> None:
+    modes = {"currentModeId": "yolo", "availableModes": [{"id": "plan", "name": "Plan"}, {"id": "yolo"}]}
+    option = {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": True}
+    opened = {"modes": modes, "configOptions": [option]}
+    methods = {f"session/{how}": answer, "session/set_mode": {"result": {}}}
+    commands = {
+        "sessionUpdate": "available_commands_update",
+        "availableCommands": [{"name": "x", "description": ""}],
+    }
+    turn = [
+        {"update": commands},
+        {"update": {"sessionUpdate": "session_info_update", "title": "T"}},
+        {"text": "x"},
+    ]
+    script = {
+        "initialize": {"agentCapabilities": ALL},
+        "new_session": opened,
+        "methods": methods,
+        "turns": [turn],
+    }
+    session = bench.session(script, limits=Limits(start_s=3))
+    session.run("go")
+    before = (session.session_id, session.modes, session.mode, session.options, session.commands)
+    with pytest.raises(AcpError):
+        getattr(session, how)("nope")
+    assert (session.session_id, session.modes, session.mode, session.options, session.commands) == before
+    session.choose(mode="plan")
+    assert session.run("and on").state == "done"
