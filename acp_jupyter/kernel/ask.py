@@ -289,7 +289,10 @@ def _visit(reader: _Input, pending: PendingElicitation) -> None:
     if answer == "y":
         reader.say(f"Open it in your browser:\n{pending.url}")  # to be clicked or copied
         if reader.hides(str(pending.url)):
-            reader.say("It is not whole here: in Python, get_session().turn.elicitations has it.")
+            reader.say(
+                "It is not whole here; in Python: from acp_jupyter import get_session; "
+                "get_session().turn.elicitations"
+            )
 
 
 def _choose(reader: _Input, prompt: str, letters: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import UsageError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.log import Log
     from acp_jupyter.model.turn import Turn
+    from acp_jupyter.session.agent_spec import AgentSpec
     from acp_jupyter.session.elicitation import PendingElicitation
     from acp_jupyter.session.permissions import PendingPermission
     from acp_jupyter.session.session import Session
@@ -90,11 +92,19 @@ def _add(options: argparse.Namespace) -> str:
     if not options.argv:
         raise UsageError("no command was given", advice="%acp add NAME -- COMMAND ARG...")
     command, *args = options.argv
+    before = next((one for one in sessions().agents.all() if one.name == options.name), None)
     spec = sessions().agents.add(options.name, command, args, needs=options.env, save=options.save)
     where = f" and saved in {sessions().agents.file}" if options.save else ""
     found = "" if spec.on_path else f" Its command {spec.command} is not on PATH."
     played = f"\n{PLAYED_FOR_REAL}" if spec.plays_a_log else ""
-    return f"{spec.name} is known{where}.{found}{played}"
+    return f"{spec.name} is known{where}.{found}{_replaced(before, spec)}{played}"
+
+
+def _replaced(before: AgentSpec | None, spec: AgentSpec) -> str:
+    if before is None or before == spec:
+        return ""
+    command = shlex.join([before.command, *before.args])
+    return f"\nIt takes the place of the {spec.name} that was known before: {command}"
 
 
 def _remove(options: argparse.Namespace) -> str:
@@ -161,7 +171,8 @@ def _answer(options: argparse.Namespace) -> str:
         raise UsageError(f"no form or address {options.key or ''} is waiting", advice=f"Waiting: {keys}.")
     if not elicit(session, chosen[0]):
         raise UsageError(
-            "nobody can be asked here", advice="Answer in Python: get_session().pending_elicitations."
+            "nobody can be asked here",
+            advice="In Python: from acp_jupyter import get_session; get_session().pending_elicitations",
         )
     return f"{chosen[0].key} is {chosen[0].elicitation.state}."
 

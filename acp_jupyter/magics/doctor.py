@@ -30,8 +30,12 @@ def doctor(options: argparse.Namespace) -> str:
     try:
         session = sessions().look_up(options.agent) if options.agent else sessions().get()
     except AcpError as error:
-        return "\n".join([*lines, f"! agent       {error.message}. {error.advice}"])
+        return "\n".join([*lines, f"! agent       {_sentences(error)}"])
     return "\n".join([*lines, *_agent(session)])
+
+
+def _sentences(error: AcpError) -> str:
+    return " ".join([error.message.rstrip(".") + ".", error.advice]).rstrip()
 
 
 def _environment() -> Iterator[str]:
@@ -64,10 +68,11 @@ def _settings() -> Iterator[str]:
         yield f"  asking      {front_end().ask}"
         settings()
     except AcpError as error:
-        yield f"! settings    {error.message}. {error.advice}"
-    problem = sessions().agents.problem
-    if problem:
-        yield f"! agents      left out: {problem}"
+        yield f"! settings    {_sentences(error)}"
+    agents = sessions().agents
+    yield f"  agents file {agents.file}{'' if agents.file.exists() else ', not there yet: --save makes it'}"
+    if agents.problem:
+        yield f"! agents      left out: {agents.problem}"
 
 
 def _agent(session: Session) -> Iterator[str]:
@@ -86,7 +91,7 @@ def _agent(session: Session) -> Iterator[str]:
     try:
         methods = session.auth_methods  # starts it, and shakes hands
     except AcpError as error:
-        yield f"! handshake   {error.message}. {error.advice}"
+        yield f"! handshake   {_sentences(error)}"
         yield from (f"              {line}" for line in session.stderr.splitlines()[-5:])
         return
     told = session.agent_info
@@ -94,6 +99,8 @@ def _agent(session: Session) -> Iterator[str]:
     yield f"  it offers   {', '.join(_offers(session.capabilities)) or 'prompts only'}"
     if methods:
         yield f"  log-ins     {', '.join(str(method.get('id')) for method in methods)}"
+    servers = ", ".join(server["name"] for server in session.mcp_servers)
+    yield f"  MCP servers {servers or 'none set'}"
     yield f"  session     {session.session_id or 'not begun'}"
 
 

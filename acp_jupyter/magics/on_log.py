@@ -37,7 +37,7 @@ def _saved_log(options: argparse.Namespace) -> str:
         raise UsageError(
             "--save writes all messages that are kept, and no choice of them: nothing was written",
             advice="A part of a log cannot be played. `%acp log --save FILE` writes all; without --save a "
-            "choice is shown, and `getsessions().get().log.filter(...)` has it in Python.",
+            "choice is shown, and `log = %acp log ...` has it in Python.",
         )
     file = Path(options.save).expanduser().absolute()
     if file.exists() or file.is_symlink():

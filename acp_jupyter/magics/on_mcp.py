@@ -16,22 +16,48 @@ def mcp(options: argparse.Namespace) -> str:
     """Add, list or remove servers; they count from the next session on."""
     session = sessions().get()
     servers = session.mcp_servers
-    if options.action == "list":
-        return "\n".join(map(_line, servers)) or "No MCP server is set."
-    if options.action == "remove":
+    action = options.action or ("add" if options.file is not None else "list")
+    if action != "add" and _given(options):
+        raise UsageError(
+            f"%acp mcp {action} takes no {_given(options)[0]}: nothing was changed",
+            advice="To add a server: %acp mcp add NAME -- COMMAND ARG..., or --url URL, or --from FILE.",
+        )
+    if action == "list":
+        if not servers:
+            return f"No MCP server is set for {session.name}."
+        return "\n".join([f"MCP servers of {session.name}, of no other agent:", *map(_line, servers)])
+    if action == "remove":
         kept = [server for server in servers if server["name"] != options.name]
         if len(kept) == len(servers):
             raise UsageError(f"no MCP server is called {options.name!r}", advice="See `%acp mcp list`.")
         servers[:] = kept
-        return f"{options.name} is removed, {_when(session)}."
+        return f"{options.name} is removed for {session.name}, {_when(session)}."
     added = _added(options)
     names = {server["name"] for server in added}
     servers[:] = [server for server in servers if server["name"] not in names] + added
-    return f"{', '.join(sorted(names)) or 'Nothing'} is added, {_when(session)}."
+    return f"{', '.join(sorted(names)) or 'Nothing'} is added for {session.name}, {_when(session)}."
+
+
+def _given(options: argparse.Namespace) -> list[str]:
+    """What only `add` takes."""
+    given = {
+        "--from": options.file,
+        "--url": options.url,
+        "--sse": options.sse,
+        "--header": options.header,
+        "--env": options.env,
+        "command": options.argv,
+    }
+    return [name for name, value in given.items() if value]
 
 
 def _added(options: argparse.Namespace) -> list[dict[str, Any]]:
     if options.file is not None:
+        if options.name is not None or _given(options) != ["--from"]:
+            raise UsageError(
+                "--from takes over every server of the file, and nothing beside it: nothing was added",
+                advice="%acp mcp add --from FILE",
+            )
         return read_servers(options.file)
     if options.name is None:
         raise UsageError(
@@ -39,8 +65,7 @@ def _added(options: argparse.Namespace) -> list[dict[str, Any]]:
         )
     values = variables(options.env)
     if options.url is not None:
-        headers = dict(pair.partition("=")[::2] for pair in options.header)
-        looked_up = {name: variables([variable])[variable] for name, variable in headers.items()}
+        looked_up = {name: variables([variable])[variable] for name, variable in options.header}
         return [remote_server(options.name, options.url, "sse" if options.sse else "http", looked_up)]
     if not options.argv:
         raise UsageError("no command was given", advice="%acp mcp add NAME -- COMMAND ARG..., or --url URL")

@@ -77,7 +77,7 @@ def _load(options: argparse.Namespace) -> str:
     _show_history(history, wanted)
     return (
         f"The session goes on: {session.session_id}. Above is what the agent told of it; "
-        "get_session().history has it as turns."
+        "in Python, as turns: from acp_jupyter import get_session; get_session().history"
     )
 
 

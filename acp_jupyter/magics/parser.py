@@ -144,8 +144,10 @@ def _about_choices(command: _Command) -> None:
     command("mode", "the agent's modes; with X, set it").add_argument("value", nargs="?", metavar="X")
     command("model", "the agent's models; with X, set it").add_argument("value", nargs="?", metavar="X")
     chosen = command("set", "the agent's options; with ID VALUE, set one")
-    chosen.add_argument("id", nargs="?", metavar="ID")
-    chosen.add_argument("value", nargs="?", metavar="VALUE")
+    chosen.add_argument("id", nargs="?", metavar="ID", help="the option's id or name")
+    chosen.add_argument(
+        "value", nargs="?", metavar="VALUE", help="the value's id or name; on or off where it is a switch"
+    )
     command("commands", "the agent's slash commands; type one in the cell's body")
     login = command("login", "log in to the agent, by one of the ways that it offers")
     login.add_argument("method", nargs="?", metavar="METHOD")
@@ -153,9 +155,17 @@ def _about_choices(command: _Command) -> None:
         "--done", action="store_true", help="you have logged in elsewhere: start the agent again"
     )
     command("logout", "log out of the agent")
-    servers = command("mcp", "MCP servers for the agent: add NAME -- COMMAND ARG..., list, remove NAME")
-    servers.add_argument("action", choices=("add", "list", "remove"), nargs="?", default="list")
-    servers.add_argument("name", nargs="?", metavar="NAME")
+    servers = command(
+        "mcp",
+        "MCP servers for the current agent, and no other: add NAME -- COMMAND ARG..., list, remove NAME",
+    )
+    servers.add_argument(
+        "action",
+        choices=("add", "list", "remove"),
+        nargs="?",
+        help="by default list, and add where there is --from",
+    )
+    servers.add_argument("name", nargs="?", metavar="NAME", help="what the server is to be called")
     servers.add_argument("--url", metavar="URL", help="a server over http")
     servers.add_argument("--sse", action="store_true", help="over server-sent events instead")
     servers.add_argument(
@@ -163,12 +173,17 @@ def _about_choices(command: _Command) -> None:
         metavar="NAME=VARIABLE",
         action="append",
         default=[],
-        help="a header, from a variable of the environment",
+        type=pair,
+        help="a header, and the variable of the environment that holds all of its value, also `Bearer ...`",
     )
     servers.add_argument(
         "--env", metavar="NAME", action="append", default=[], help="a variable to hand on (its name only)"
     )
     servers.add_argument("--from", dest="file", metavar="FILE", help="take over those of a .mcp.json")
+    servers.usage = (
+        "%(prog)s [-h] [--url URL [--sse] [--header NAME=VARIABLE]] [--env NAME] [--from FILE]\n"
+        "                [{add,list,remove}] [NAME] [-- COMMAND ARG...]"
+    )
 
 
 def _about_requests(command: _Command) -> None:

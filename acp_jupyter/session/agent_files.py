@@ -138,7 +138,8 @@ def _theirs(name: str, entry: Any, where: str) -> AgentSpec | str:
         return f"{name}: not an object"
     fields = _with_command(cast("dict[str, Any]", entry))
     if "command" not in fields:
-        return f"{name}: it has no command ({fields.get('type') or 'nothing'} is not a way we start one)"
+        kind = as_text(fields.get("type"))
+        return f"{name}: it has no command" + (f"; we start none of type {kind}" if kind else "")
     kept = {key: fields[key] for key in (*_THEIRS, *_OURS) if fields.get(key) is not None}
     title = fields.get("label") or fields.get("title") or name
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from acp_jupyter.errors import UsageError
+from acp_jupyter.session.faults import in_our_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +137,9 @@ def checked_spec(fields: Mapping[str, object], where: str) -> AgentSpec:
     try:
         return AgentSpec.model_validate(fields)
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        problems = "; ".join(
+            f"{'.'.join(map(str, one['loc']))}: {in_our_words(one)}" for one in error.errors()
+        )
         raise UsageError(
             f"agent {fields.get('name')!r} in {where}: {problems}", advice="Mend the named field."
         ) from error

@@ -132,10 +132,15 @@ class Agents:
         Raises:
             UsageError: The user's file cannot be read or written.
         """
+        given = list(specs)
         known = {spec.name for spec in self.all()}
-        new = {spec.name: spec for spec in specs if spec.name not in known}
-        if save and new:
-            self._write({**self._saved_whole(), **new})
+        new = {spec.name: spec for spec in given if spec.name not in known}
+        if save:  # what was taken earlier, and only for this kernel, is to be kept now
+            saved = self._saved_whole()
+            kept = [spec for spec in given if spec.name not in saved and self._added.get(spec.name) == spec]
+            new.update({spec.name: spec for spec in kept})
+            if new:
+                self._write({**saved, **new})
         self._added.update(new)
         return list(new.values())
 

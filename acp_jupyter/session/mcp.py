@@ -69,7 +69,11 @@ def variables(names: Sequence[str]) -> dict[str, str]:
     """
     missing = [name for name in names if name not in os.environ]
     if missing:
-        raise UsageError(f"not set in the environment: {', '.join(missing)}")
+        raise UsageError(
+            f"not set in the environment: {', '.join(missing)}",
+            advice="Set it before the kernel starts, or with os.environ in a cell that is not saved. For a "
+            "header the variable holds all of its value, such as `Bearer ...`.",
+        )
     return {name: os.environ[name] for name in names}
 
 

@@ -164,6 +164,8 @@ class PermissionBroker:
             if allowing
             else "no policy would allow it"
         )
+        if allowing == policies.ALLOWING[-1]:
+            advice += ", which allows everything: for throw-away copies"
         self.reject(key, "nobody", advice)
 
     def close_all(self, reason: str) -> None:

@@ -19,6 +19,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from acp_jupyter.errors import UsageError
+from acp_jupyter.session.faults import in_our_words
 from acp_jupyter.session.policy import check_policy
 from acp_jupyter.session.small_file import read_small, text_of
 
@@ -30,6 +31,7 @@ REGISTRY = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json
 
 # The strictest first.
 STRICTNESS = ("reject", "ask", "read", "edits", "allow-once-all")
+_SPOKEN = ("the call", "the magic")
 _PROJECT_KEYS = ("agent", "policy")
 
 Ask = Literal["auto", "buttons", "text"]
@@ -73,7 +75,7 @@ class Settings(BaseModel):
         try:
             return check_policy(name)
         except UsageError as error:
-            raise ValueError(str(error)) from None
+            raise ValueError(f"{error.message}; they are {', '.join(STRICTNESS)}") from None
 
     def placed(self, places: Mapping[str, str]) -> Settings:
         """Note where each value is from, and return the settings."""
@@ -114,7 +116,7 @@ def settings(
     Raises:
         UsageError: A setting is unknown, or holds what it cannot; the message names it and its place.
     """
-    said = [_checked(_Layer("the call", _given(call))), _checked(_Layer("the magic", _given(option)))]
+    said = [_checked(_Layer(where, _given(one))) for where, one in zip(_SPOKEN, (call, option), strict=True)]
     standing = [_checked(layer) for layer in (_environment(), _user_file())]
     project = _project_file(Path(directory) if directory is not None else _here())
     merged = _merged([*said, *_with_project(standing, project)])
@@ -197,9 +199,10 @@ def _project_file(directory: Path) -> _Layer:
             )
         if table.get("policy") == STRICTNESS[-1]:
             raise UsageError(
-                f"policy in [tool.acp-jupyter] of {file}: a project's file can only make it stricter, and "
-                f"{STRICTNESS[-1]} is stricter than none",
-                advice="Remove it there.",
+                f"policy in [tool.acp-jupyter] of {file}: {STRICTNESS[-1]} allows everything, and a "
+                "project's file can only make the policy stricter",
+                advice="Remove it there. Who wants it says so in the notebook: --approve allow-once-all, for "
+                "throw-away copies.",
             )
         return _checked(layer)
     return _Layer("", {})
@@ -268,6 +271,8 @@ def _checked(layer: _Layer) -> _Layer:
             text = json.dumps(dict(layer.values), default=lambda value: [str(value)])
             found = Settings.model_validate_json(text, strict=True)
     except (ValidationError, ValueError) as error:
+        if layer.where in _SPOKEN:
+            raise UsageError(_problems(error, layer), advice="Nothing was started.") from None
         raise UsageError(
             f"a wrong setting in {layer.where}: {_problems(error, layer)}", advice="Correct it, or remove it."
         ) from None
@@ -282,6 +287,6 @@ def _problems(error: ValueError, layer: _Layer) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     return "; ".join(
-        f"{layer.names.get(str(one['loc'][0]), '.'.join(map(str, one['loc'])))}: {one['msg']}"
+        f"{layer.names.get(str(one['loc'][0]), '.'.join(map(str, one['loc'])))}: {in_our_words(one)}"
         for one in error.errors()
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -51,3 +52,16 @@ def test_every_make_target_of_the_documents_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = {one for page in PAGES for one in re.findall(r"`?make ([a-z-]+)`", page.read_text("utf-8"))}
     assert named - targets == set()
+
+
+def test_python_that_a_message_advises_can_be_typed_as_it_stands() -> None:
+    """`get_session` is in nobody's notebook before it is imported."""
+    messages: list[str] = []
+    for file in (ROOT / "acp_jupyter").rglob("*.py"):
+        nodes = ast.walk(ast.parse(file.read_text("utf-8")))
+        messages += [
+            one.value for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        ]
+    advised = [text for text in messages if "get_session()." in text]
+    assert len(advised) > 2
+    assert [text for text in advised if "from acp_jupyter import get_session;" not in text] == []

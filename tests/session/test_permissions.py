@@ -361,7 +361,7 @@ def test_a_request_left_open_at_the_turns_end_expires(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("tool_call", "words"),
     [
-        ({"kind": "execute"}, "--approve allow-once-all"),
+        ({"kind": "execute"}, "--approve allow-once-all, which allows everything: for throw-away copies"),
         ({"kind": "read", "locations": "HERE"}, "--approve read"),
     ],
 )
