@@ -16,6 +16,7 @@ from acp_jupyter.magics.on_log import log
 from acp_jupyter.magics.on_mcp import mcp
 from acp_jupyter.magics.parser import HelpShown, line_parser, split
 from acp_jupyter.session.agent_spec import PLAYED_FOR_REAL
+from acp_jupyter.session.settings import settings
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +65,9 @@ def _session() -> Session:
 
 
 def _status(_options: argparse.Namespace) -> str:
-    return agents_text(sessions()) if sessions().current is None else status_text(_session())
+    if sessions().current is None and settings().agent is None:
+        return agents_text(sessions())
+    return status_text(_session())
 
 
 def _agents(options: argparse.Namespace) -> str:
@@ -97,7 +100,8 @@ def _add(options: argparse.Namespace) -> str:
     where = f" and saved in {sessions().agents.file}" if options.save else ""
     found = "" if spec.on_path else f" Its command {spec.command} is not on PATH."
     played = f"\n{PLAYED_FOR_REAL}" if spec.plays_a_log else ""
-    return f"{spec.name} is known{where}.{found}{_replaced(before, spec)}{played}"
+    gone = "" if options.save else " It is gone with this kernel; --save keeps it."
+    return f"{spec.name} is known{where}.{gone}{found}{_replaced(before, spec)}{played}"
 
 
 def _replaced(before: AgentSpec | None, spec: AgentSpec) -> str:

@@ -34,6 +34,9 @@ def agents_text(sessions: Sessions) -> str:
         lines += ["known, but not on PATH:", *missing]
     if sessions.agents.problem:
         lines.append(f"Left out: {sessions.agents.problem}")
+    before = [] if current else sessions.remembered_agents()
+    if before:
+        lines.append(f"this notebook had sessions with: {', '.join(before)}; %acp use NAME, then %acp resume")
     return "\n".join([*lines, "start one with its name: %%acp demo"])
 
 

@@ -64,7 +64,7 @@ def _wanted(options: argparse.Namespace, session: Session) -> tuple[str, str | N
     if remembered is None:
         raise UsageError(
             f"this notebook had no session with {session.name} yet",
-            advice="Name one: %acp sessions lists them.",
+            advice="Name one: %acp load ID. Where the agent keeps a list, %acp sessions shows it.",
         )
     return remembered.session_id, options.cwd or remembered.cwd
 

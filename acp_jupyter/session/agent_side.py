@@ -77,6 +77,7 @@ class AgentSide:
         self.spec = spec
         self.roots: Roots | None = None
         self.mcp_servers: list[dict[str, Any]] = []
+        self.begun: set[str] = set()  # the sessions that were begun by us, afresh or as a copy
         self.chosen: dict[str | None, Any] = {}  # what the user wants, whichever process and session it is
         self.process: AgentProcess | None = None
         self.link: Link | None = None
@@ -290,7 +291,7 @@ class AgentSide:
         if refused:
             raise errors.UsageError(
                 f"what you had chosen could not be set again: {'; '.join(refused)}",
-                advice="No prompt was sent. Choose anew (%acp mode, model, set), or go on without: run it again.",
+                advice="No prompt was sent. Choose anew (%acp mode, model, set), or go on without it.",
             )
 
     async def _choose_again(self, link: Link, setting: Setting) -> None:
@@ -314,6 +315,8 @@ class AgentSide:
             timeout_s=self._start_s,
         )
         self._open, self._settled = True, False
+        if how in {"new", "fork"}:
+            self.begun.add(str(self._state.session_id))
         self._on_opened()
 
     def _forget_the_agents_session(self) -> None:

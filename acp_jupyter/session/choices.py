@@ -86,8 +86,8 @@ def check_taken(state: SessionState, setting: Setting, before: Any) -> None:
     now = current_value(state, setting.option_id)
     if now == setting.value or (now != before and not is_mode(state, setting.option_id)):
         return
-    option = next((one for one in state.config_options if one.get("id") == setting.option_id), {})
-    name = str(option.get("name") or setting.option_id)
+    option = _option(state, setting.option_id)
+    name = (option and option.get("name")) or setting.option_id
     raise UsageError(
         f"the agent did not take {name} = {setting.value}: it answered that it is {now}",
         advice="%acp set lists what it offers.",
@@ -103,8 +103,8 @@ def current_value(state: SessionState, option_id: str | None) -> Any:
     """Return the value that an option has now, or the mode's id; ``None`` where the agent has not told it."""
     if option_id is None:
         return state.mode_id
-    option = next((one for one in state.config_options if one.get("id") == option_id), {})
-    return option.get("currentValue")
+    option = _option(state, option_id)
+    return option and option.get("currentValue")
 
 
 def mode_setting(state: SessionState, mode: str) -> Setting:
@@ -154,6 +154,10 @@ def offered(option: Mapping[str, Any]) -> dict[str, str]:
         else:
             values |= offered(entry)
     return values
+
+
+def _option(state: SessionState, option_id: str | None) -> dict[str, Any] | None:
+    return next((option for option in state.config_options if option.get("id") == option_id), None)
 
 
 def _of_category(state: SessionState, category: str) -> dict[str, Any] | None:

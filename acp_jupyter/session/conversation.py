@@ -75,6 +75,7 @@ class Conversation:
         self._limits = limits
         self._playing: asyncio.Task[None] | None = None
         self._ignored_told = 0
+        self.to_tell: list[str] = []  # on the card of the next prompt
         self._ending: asyncio.Future[None] | None = None  # the loop itself holds tasks weakly
         self._line = Line(limits.cancel_grace_s)
         self._tasks: dict[str, asyncio.Task[Any] | None] = {}
@@ -234,6 +235,8 @@ class Conversation:
         finally:
             telling.cancel()
         turn.agent = self.agent.info
+        while self.to_tell:
+            self._apply(events.Noted(self.to_tell.pop(0), "info"))
         await self.agent.choose(choices)
         self._apply(events.PromptSent())
         try:

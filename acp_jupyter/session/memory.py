@@ -2,7 +2,7 @@
 
 A kernel cannot write into its notebook's metadata. So the id stands in each turn's transcript, and in this
 file, keyed by the notebook (where it is not known, by the working directory) and the agent. The latest kernel
-on a notebook wins; a kernel that runs keeps the session that it has.
+on a notebook wins; a kernel that runs keeps the session that it has. Those before it stay known for a while.
 """
 
 from __future__ import annotations
@@ -21,13 +21,21 @@ from acp_jupyter.model.transcript import MIME
 from acp_jupyter.session.files import replace
 
 _ENTRIES = 500
+_EARLIER = 20
 
 
 class Remembered(NamedTuple):
-    """A session that a notebook had: the agent's id of it, and its working directory."""
+    """A session that a notebook had.
+
+    Args:
+        session_id: The agent's own id of it.
+        cwd: Its working directory.
+        chosen: What its user had chosen: the option, ``None`` for the mode, and its value.
+    """
 
     session_id: str
     cwd: str
+    chosen: tuple[tuple[str | None, Any], ...] = ()
 
 
 class Memory:
@@ -47,8 +55,10 @@ class Memory:
             UsageError: The file cannot be written.
         """
         entries = self._entries()
+        before = self.find_all(place, agent)
         entries.pop(_key(place, agent), None)
-        entries[_key(place, agent)] = {**session._asdict(), "at": time.time()}
+        earlier = [one._asdict() for one in before if one.session_id != session.session_id][:_EARLIER]
+        entries[_key(place, agent)] = {**session._asdict(), "at": time.time(), "earlier": earlier}
         newest = dict(list(entries.items())[-_ENTRIES:])
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -58,11 +68,19 @@ class Memory:
 
     def find(self, place: str, agent: str) -> Remembered | None:
         """Return the session that was kept last for a place, or that its notebook's own transcripts name."""
-        entry = as_dict(self._entries().get(_key(place, agent)))
-        session_id, cwd = as_text(entry.get("session_id")), as_text(entry.get("cwd"))
-        if session_id is not None and cwd is not None:
-            return Remembered(session_id, cwd)
-        return in_notebook(Path(place), agent)
+        return next(iter(self.find_all(place, agent)), None)
+
+    def find_all(self, place: str, agent: str) -> list[Remembered]:
+        """Return what `find` does and those that were kept before it, the latest first."""
+        kept = _sessions(self._entries().get(_key(place, agent)))
+        told = None if kept else in_notebook(Path(place), agent)
+        return kept if told is None else [told]
+
+    def agents(self, place: str) -> list[str]:
+        """Return the names of the agents with which a place had sessions, the latest first."""
+        keys = [_read_key(key) for key in reversed(self._entries())]
+        names = [agent for one, agent in keys if one == place]
+        return names or list(dict.fromkeys(name for name, _session in reversed(_told(Path(place)))))
 
     def _entries(self) -> dict[str, Any]:
         with contextlib.suppress(OSError, ValueError, RecursionError):
@@ -72,22 +90,56 @@ class Memory:
 
 def in_notebook(path: Path, agent: str) -> Remembered | None:
     """Return the session of the last turn with ``agent`` in a notebook's file, which may have moved."""
+    return next((session for name, session in reversed(_told(path)) if name == agent), None)
+
+
+def _told(path: Path) -> list[tuple[str, Remembered]]:
+    """Return the agent and the session of each turn in a notebook's file, in its order."""
     if path.suffix != ".ipynb":
-        return None
+        return []
     try:
         cells = as_list(as_dict(json.loads(path.read_text("utf-8"))).get("cells"))
     except (OSError, ValueError, RecursionError):
-        return None
+        return []
     outputs = [as_dict(output) for cell in cells for output in as_list(as_dict(cell).get("outputs"))]
     turns = [as_dict(as_dict(output.get("data")).get(MIME)) for output in outputs]
-    found = [
-        Remembered(cast("str", turn["session_id"]), cast("str", turn["cwd"]))
+    return [
+        (name, session)
         for turn in turns
-        if as_dict(turn.get("agent")).get("name") == agent
-        and as_text(turn.get("session_id")) is not None
-        and as_text(turn.get("cwd")) is not None
+        for name in [as_text(as_dict(turn.get("agent")).get("name"))]
+        for session in [_session(turn)]
+        if name is not None and session is not None
     ]
-    return found[-1] if found else None
+
+
+def _sessions(entry: Any) -> list[Remembered]:
+    """Read an entry of the state file: its latest session, and the earlier ones."""
+    found: list[Remembered] = []
+    for fields in [as_dict(entry), *map(as_dict, as_list(as_dict(entry).get("earlier")))]:
+        pairs = [cast("list[Any]", pair) for pair in as_list(fields.get("chosen")) if isinstance(pair, list)]
+        session = _session(fields)
+        if session is not None:
+            chosen = tuple((pair[0], pair[1]) for pair in pairs if _is_choice(pair))
+            found.append(session._replace(chosen=chosen))
+    return found
+
+
+def _session(fields: dict[str, Any]) -> Remembered | None:
+    """Read which session it was, and no more: a notebook may be anybody's, and chooses nothing."""
+    session_id, cwd = as_text(fields.get("session_id")), as_text(fields.get("cwd"))
+    return None if session_id is None or cwd is None else Remembered(session_id, cwd)
+
+
+def _is_choice(pair: list[Any]) -> bool:
+    return len(pair) == 2 and isinstance(pair[0], str | None) and isinstance(pair[1], str | bool)  # noqa: PLR2004  # a pair
+
+
+def _read_key(key: str) -> tuple[str, str]:
+    try:
+        place, agent = as_list(json.loads(key))
+    except (ValueError, RecursionError):  # damaged
+        return "", ""
+    return str(place), str(agent)
 
 
 def _key(place: str, agent: str) -> str:

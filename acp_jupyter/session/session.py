@@ -19,6 +19,8 @@ from acp_jupyter.model.turn import AgentInfo, Turn
 from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.conversation import Conversation
 from acp_jupyter.session.elicitation import PendingElicitation
+from acp_jupyter.session.memory import Remembered
+from acp_jupyter.session.opening import way_back
 from acp_jupyter.session.permissions import PendingPermission
 from acp_jupyter.session.policy import check_policy
 from acp_jupyter.session.roots import Roots
@@ -55,7 +57,8 @@ class Session(Shown):
         spec: The agent.
         loop: Where everything asynchronous runs.
         watcher: Ends the agent when the kernel dies.
-        keep: Remembers the session, by its id and working directory, for a later kernel.
+        keep: Remembers the session for a later kernel; returns what there is to say about those before it.
+        recall: Gives a session that is to be gone on with as an earlier kernel has remembered it.
         present: Shows a turn while it runs, asks what is to be asked, and returns it at its end. Without it
             nobody is asked, and what no policy answers is rejected.
         limits: How long it waits for the agent.
@@ -68,7 +71,8 @@ class Session(Shown):
         loop: LoopThread,
         watcher: Watcher | None = None,
         present: Callable[[TurnRun], Turn] | None = None,
-        keep: Callable[[str, str], None] | None = None,
+        keep: Callable[[Remembered], str | None] | None = None,
+        recall: Callable[[str], Remembered | None] = lambda _session_id: None,
         limits: Limits = Limits(),  # noqa: B008  # it never changes
     ) -> None:
         self.loop = loop
@@ -77,6 +81,7 @@ class Session(Shown):
         self._numbers = itertools.count(1)
         self._attended: set[str] = set()
         self.keep = keep
+        self._recall = recall
         self._conversation = Conversation(
             spec, watcher, limits, lambda turn: turn.turn_id in self._attended, self._opened
         )
@@ -142,6 +147,17 @@ class Session(Shown):
     def session_id(self) -> str | None:
         """The agent's own id of the session; ``None`` before the first prompt."""
         return self._conversation.state.session_id
+
+    @property
+    def begun(self) -> set[str]:
+        """The ids of the sessions that were begun here, and not gone on with."""
+        return self._conversation.agent.begun
+
+    @property
+    def way_back(self) -> How | None:
+        """How the running agent takes up a session of before; ``None`` where it cannot."""
+        link = self._conversation.agent.link
+        return way_back(link.connection) if link is not None else None
 
     @property
     def cwd(self) -> str | None:
@@ -419,12 +435,20 @@ class Session(Shown):
 
     def _switch(self, how: How, session_id: str, cwd: str | None) -> None:
         roots = Roots.of(cwd, self.roots.additional if self.roots else ()) if cwd is not None else None
+        recalled = self._recall(session_id)
+        if recalled is not None:  # what was chosen in this kernel counts over it
+            agent = self._conversation.agent
+            agent.chosen = {**dict(recalled.chosen), **agent.chosen}
         self._on_loop(self._conversation.switch(how, session_id, roots))
 
     def _opened(self) -> None:
         """Called on the loop: the session has an id, and will have it in a later kernel."""
-        if self.keep is not None and self.session_id is not None and self.cwd is not None:
-            self.keep(self.session_id, self.cwd)
+        if self.keep is None or self.session_id is None or self.cwd is None:
+            return
+        chosen = tuple(self._conversation.agent.chosen.items())
+        text = self.keep(Remembered(self.session_id, self.cwd, chosen))
+        if text:
+            self._conversation.to_tell.append(text)
 
     @contextlib.contextmanager
     def redacting(self) -> Generator[None]:

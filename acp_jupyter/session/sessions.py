@@ -50,6 +50,7 @@ class Sessions:
         self._present = present
         self._by_name: dict[str, Session] = {}
         self._current: Session | None = None
+        self._met: set[str] = set()  # names of agents with which a session was open
         self._owner = os.getpid()
         atexit.register(self.close)
 
@@ -76,18 +77,40 @@ class Sessions:
             AgentUnknown: There is no agent of that name.
             UsageError: None was named, and none is current.
         """
-        if agent is None and self._current is None:
-            agent = settings().agent
-        if agent is None and self._current is None:
-            names = ", ".join(spec.name for spec in self.agents.available())
-            raise UsageError("no agent was chosen yet", advice=f"Found here: {names}. Name one: %%acp demo")
         if agent is not None:
             self._current = self.look_up(agent)
-        elif self._current is not None:
+        elif self._current is None:
+            self._current = self._chosen_elsewhere()
+        else:
             with contextlib.suppress(AgentUnknown):  # removed meanwhile: its session goes on as it was
                 self._current.use(self.agents.get(self._current.name))
-        assert self._current is not None  # noqa: S101  # one of the two branches above set it
         return self._current
+
+    def _chosen_elsewhere(self) -> Session:
+        """Return the session with the agent of the settings, else with the one that this notebook had."""
+        standing = settings()
+        if standing.agent is not None:
+            try:
+                return self.look_up(standing.agent)
+            except AgentUnknown as error:
+                error.message += f" (agent, by {standing.by('agent')})"
+                raise
+        names = self.remembered_agents()
+        if len(names) == 1:
+            try:
+                return self.look_up(names[0])
+            except AgentUnknown as error:
+                error.message = f"this notebook had a session with {names[0]}, which is not known any more"
+                error.advice = (
+                    "An agent that was added without --save is gone with its kernel. Add it again: "
+                    f"%acp add {names[0]} -- COMMAND ARG..."
+                )
+                raise
+        if names:
+            listed = f"This notebook had sessions with {', '.join(names)}"
+        else:
+            listed = f"Found here: {', '.join(spec.name for spec in self.agents.available())}"
+        raise UsageError("no agent was chosen yet", advice=f"{listed}. Name one: %acp use NAME")
 
     def look_up(self, agent: str) -> Session:
         """Return the session with ``agent`` as `get` does, without making it current."""
@@ -102,15 +125,33 @@ class Sessions:
                 watcher=self._watcher,
                 present=self._present,
                 limits=Limits(start_s=settings().start_timeout_s),
-                keep=lambda session_id, cwd: self._keep(spec.name, Remembered(session_id, cwd)),
+                keep=lambda remembered: self._keep(spec.name, remembered),
+                recall=lambda session_id: self._recall(spec.name, session_id),
             )
             self._by_name[spec.name] = session
         session.use(spec)
         return session
 
     def remembered(self, agent: str) -> Remembered | None:
-        """Return the session that this notebook last had with an agent, in this kernel or an earlier one."""
-        return self.memory.find(self._notebook() or self.here(), agent)
+        """Return the session that this notebook last had with an agent before those begun in this kernel.
+
+        Where there is none, it is the last of this kernel.
+        """
+        found = self.memory.find_all(self._place(), agent)
+        begun = self._by_name[agent].begun if agent in self._by_name else set[str]()
+        earlier = [one for one in found if one.session_id not in begun]
+        return next(iter([*earlier, *found]), None)
+
+    def remembered_agents(self) -> list[str]:
+        """Return the names of the agents that this notebook had sessions with, the latest first."""
+        return self.memory.agents(self._place())
+
+    def _recall(self, agent: str, session_id: str) -> Remembered | None:
+        found = self.memory.find_all(self._place(), agent)
+        return next((one for one in found if one.session_id == session_id), None)
+
+    def _place(self) -> str:
+        return self._notebook() or self.here()
 
     @staticmethod
     def here() -> str:
@@ -120,12 +161,22 @@ class Sessions:
         except FileNotFoundError:
             return ""
 
-    def _keep(self, agent: str, session: Remembered) -> None:
-        place = self._notebook() or session.cwd
+    def _keep(self, agent: str, remembered: Remembered) -> str | None:
+        """Remember a session; returns what to say where it is not the one that the notebook had before."""
+        place, session = self._notebook() or remembered.cwd, self._by_name[agent]
+        first = agent not in self._met and remembered.session_id in session.begun
+        before = self.memory.find(place, agent) if first else None
+        self._met.add(agent)
         try:
-            self.memory.keep(place, agent, session)
+            self.memory.keep(place, agent, remembered)
         except UsageError as error:  # a convenience: it costs no turn
             _log.warning("the session is not remembered: %s", error)
+        if before is None or session.way_back is None:
+            return None
+        return (
+            f"This notebook had a session with {agent} before ({before.session_id}); this is a new one. "
+            f"%acp {session.way_back} goes back to it."
+        )
 
     def stop_all(self) -> None:
         """End every agent, what any has left behind, and the watcher; the next prompt starts afresh."""

@@ -12,6 +12,7 @@ from acp_jupyter.errors import AcpError, AgentTimeout, AuthenticationRequired, R
 from acp_jupyter.model.transcript import to_json
 from acp_jupyter.model.turn import ModeChange, OptionChange
 from acp_jupyter.session.choices import Choices
+from acp_jupyter.session.memory import Remembered
 from acp_jupyter.session.run import Limits
 
 from .bench import ask, begun, finish, soon
@@ -199,11 +200,11 @@ def test_p03_a_session_that_cannot_be_had_again_is_new_and_says_so(bench: Bench)
 
 def test_s9_a_later_kernel_is_told_of_the_session(bench: Bench) -> None:
     session = agent(bench)
-    kept: list[tuple[str, str]] = []
-    session.keep = lambda session_id, cwd: kept.append((session_id, cwd))
+    kept: list[Remembered] = []
+    session.keep = kept.append
     session.run("First.")
     session.run("Second.")
-    assert kept == [(session.session_id, str(bench.work))]
+    assert kept == [Remembered(str(session.session_id), str(bench.work))]
 
 
 # --- modes, models, options

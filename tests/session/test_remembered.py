@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 import pytest
 
-from acp_jupyter.errors import UsageError
+from acp_jupyter.errors import AgentUnknown, UsageError
 from acp_jupyter.model.transcript import MIME
+from acp_jupyter.model.turn import ModeChange
+from acp_jupyter.session.choices import Choices
 from acp_jupyter.session.memory import Memory, Remembered, in_notebook
+from acp_jupyter.session.sessions import Sessions
+from acp_jupyter.testing import script_command
 
 
 def test_s9_a_session_is_remembered_by_notebook_and_agent(tmp_path: Path) -> None:
@@ -60,3 +66,157 @@ def test_a_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot write"):
         memory.keep("/work/a.ipynb", "fake", Remembered("s1", "/work"))
     assert memory.find("/work/a.ipynb", "fake") is None
+
+
+def test_s9_earlier_sessions_stay_known_and_so_does_what_was_chosen(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "sessions.json")
+    first = Remembered("s1", "/work", ((None, "plan"), ("fast", True)))
+    memory.keep("/work", "fake", first)
+    memory.keep("/work", "fake", Remembered("s2", "/work"))
+    memory.keep("/work", "other", Remembered("o1", "/work"))
+    assert memory.find_all("/work", "fake") == [Remembered("s2", "/work"), first]
+    memory.keep("/work", "fake", first)
+    assert memory.find_all("/work", "fake") == [first, Remembered("s2", "/work")]
+    assert memory.agents("/work") == ["fake", "other"]
+
+
+def test_s9_a_notebook_chooses_nothing(tmp_path: Path) -> None:
+    notebook = tmp_path / "cloned.ipynb"
+    told = turn("s1")
+    told["data"][MIME] |= {"chosen": [[None, "yolo"]], "earlier": [{"session_id": "s0", "cwd": "/"}]}
+    notebook.write_text(json.dumps({"cells": [{"outputs": [told, turn("o1", "other")]}]}))
+    memory = Memory(tmp_path / "none.json")
+    assert memory.find_all(str(notebook), "fake") == [Remembered("s1", "/work")]
+    assert memory.agents(str(notebook)) == ["other", "fake"]
+    memory.keep(str(notebook), "fake", Remembered("s2", "/work"))
+    assert memory.find_all(str(notebook), "fake")[1:] == [Remembered("s1", "/work")]
+
+
+# --- a later kernel
+
+MODES = {
+    "currentModeId": "ask",
+    "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "plan", "name": "Plan only"}],
+}
+
+
+class Kernels:
+    """Kernels one after the other on one notebook."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.all: list[Sessions] = []
+        self.commands: dict[str, list[str]] = {}
+
+    def agent(self, name: str, *, remembers: bool = True) -> None:
+        offers = {"sessionCapabilities": {"resume": {}}} if remembers else {}
+        script = {
+            "turns": [[{"text": "ok"}]],
+            "initialize": {"agentCapabilities": offers},
+            "new_session": {"modes": MODES},
+            "methods": {"session/resume": {"result": {"modes": MODES}}, "session/set_mode": {"result": {}}},
+        }
+        self.commands[name] = script_command(script, self.folder / f"{name}.json")
+
+    def restart(self, *names: str) -> Sessions:
+        """Begin a kernel in which these agents are known."""
+        kernel = Sessions(notebook=lambda: str(self.folder / "a.ipynb"))
+        for name in names:
+            command, *args = self.commands[name]
+            kernel.agents.add(name, command, args)
+        self.all.append(kernel)
+        return kernel
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernels]:
+    monkeypatch.setattr(platformdirs, "user_state_path", lambda _name: tmp_path / "state")
+    monkeypatch.setattr(platformdirs, "user_config_path", lambda _name: tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    made = Kernels(tmp_path)
+    yield made
+    for kernel in made.all:
+        kernel.close()
+
+
+def notes(turn: Any) -> list[str]:
+    return [note.text for note in turn.notes]
+
+
+def test_s9_after_a_kernel_restart_the_agent_of_this_notebook_is_taken(kernels: Kernels) -> None:
+    kernels.agent("rich")
+    kernels.agent("other")
+    first = kernels.restart("rich").get("rich").run("Go.").session_id
+    later = kernels.restart("rich", "other")
+    assert later.get().name == "rich"
+    remembered = later.remembered("rich")
+    assert remembered is not None
+    assert remembered.session_id == first
+    later.get("other").run("Go.")
+    with pytest.raises(UsageError, match="no agent was chosen yet") as caught:
+        kernels.restart("rich", "other").get()
+    assert "had sessions with other, rich. Name one: %acp use NAME" in caught.value.advice
+
+
+def test_s9_an_agent_that_was_not_saved_is_gone_and_that_is_said(kernels: Kernels) -> None:
+    kernels.agent("rich")
+    kernels.restart("rich").get("rich").run("Go.")
+    with pytest.raises(AgentUnknown, match="a session with rich, which is not known any more") as caught:
+        kernels.restart().get()
+    assert "without --save is gone" in caught.value.advice
+
+
+def test_s9_a_new_session_where_there_was_one_is_told_and_the_earlier_one_can_be_had(
+    kernels: Kernels,
+) -> None:
+    kernels.agent("rich")
+    first = kernels.restart("rich").get("rich").run("Go.")
+    assert notes(first) == []
+    later = kernels.restart("rich")
+    session = later.get("rich")
+    second = session.run("Go.")
+    assert second.session_id != first.session_id
+    (note,) = notes(second)
+    assert f"had a session with rich before ({first.session_id}); this is a new one. %acp resume" in note
+    session.new()
+    assert notes(session.run("Afresh, as was wanted.")) == []
+    for _again in range(2):
+        remembered = later.remembered("rich")
+        assert remembered is not None
+        assert remembered.session_id == first.session_id
+        session.resume(remembered.session_id, remembered.cwd)
+    assert notes(session.run("On.")) == []
+    assert session.session_id == first.session_id
+    third = kernels.restart("rich").remembered("rich")
+    assert third is not None
+    assert third.session_id == first.session_id
+
+
+def test_s9_a_new_session_is_nothing_to_tell_where_none_can_be_had_again(kernels: Kernels) -> None:
+    kernels.agent("poor", remembers=False)
+    kernels.restart("poor").get("poor").run("Go.")
+    assert notes(kernels.restart("poor").get("poor").run("Go.")) == []
+
+
+def test_a12_what_was_chosen_holds_in_a_later_kernel_too(kernels: Kernels) -> None:
+    kernels.agent("rich")
+    first = kernels.restart("rich").get("rich").run("Go.", choices=Choices(mode="plan"))
+    session = kernels.restart("rich").get("rich")
+    session.resume(str(first.session_id))
+    assert session.run("On.").mode == {"id": "plan", "name": "Plan only"}
+    other = kernels.restart("rich").get("rich")
+    other.choose(mode="ask")
+    told = other.run("Afresh.")
+    assert len(notes(told)) == 1, "also where the session was opened before the prompt"
+    other.resume(str(first.session_id))
+    turn = other.run("On.")
+    assert turn.mode == {"id": "ask", "name": "Ask"}, "what was chosen in this kernel counts"
+    assert ModeChange("plan", "Plan only", "you") not in turn.items
+
+
+def test_an_agent_of_the_settings_that_is_not_known_names_its_place(
+    kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACP_JUPYTER_AGENT", "nonesuch")
+    with pytest.raises(AgentUnknown, match=r"'nonesuch'.*\(agent, by ACP_JUPYTER_AGENT\)"):
+        kernels.restart().get()
