@@ -1,5 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  resolve: {
+    alias: [{ find: /^@jupyterlab\/(apputils|notebook|statusbar)$/, replacement: fileURLToPath(new URL('test/jupyterlab.ts', import.meta.url)) }]
+  },
   test: { environment: 'jsdom', setupFiles: ['test/setup.ts'], include: ['test/**/*.test.{ts,tsx}'], css: { include: [/\.css\?raw$/] } }
 });

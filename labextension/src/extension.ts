@@ -1,10 +1,12 @@
 /** The plugins of the labextension; what draws the saved card is its MIME extension, `plugin.ts`. */
 
 import { INotebookTracker } from '@jupyterlab/notebook';
+import commands from './commands';
 import { listenForSettled } from './input';
 import { eachKernel, eachNotebook } from './kernels';
 import { lookAfter, notebooksOf } from './notebooks';
 import { setNotebooks } from './page';
+import { notices, status } from './status';
 import { listen, type App } from './terminals';
 
 const notebooks = {
@@ -35,4 +37,4 @@ const asked = {
   }
 };
 
-export default [notebooks, asked];
+export default [notebooks, asked, commands, status, notices];

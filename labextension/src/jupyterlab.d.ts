@@ -46,11 +46,23 @@ declare module '@jupyterlab/notebook' {
     dispose(): void;
   }
 
+  /** A cell as it is drawn. */
+  export interface Cell {
+    readonly node: HTMLElement;
+    outputHidden?: boolean;
+    /** Only that of a code cell has outputs. */
+    readonly outputArea?: { readonly widgets: readonly Item[] };
+  }
+
   export interface NotebookPanel {
+    readonly id: string;
+    readonly node: HTMLElement;
+    readonly title: { readonly label: string };
     readonly content: {
       readonly model: { readonly cells: Cells } | null;
-      /** Its cells, as they are drawn; only those of code have outputs. */
-      readonly widgets: readonly { readonly outputArea?: { readonly widgets: readonly Item[] } }[];
+      readonly widgets: readonly Cell[];
+      activeCellIndex: number;
+      scrollToItem(index: number): Promise<void>;
     };
     readonly context: { readonly ready: Promise<unknown> };
     readonly sessionContext: {
@@ -61,10 +73,36 @@ declare module '@jupyterlab/notebook' {
   }
 
   export interface INotebookTracker {
+    readonly currentWidget: NotebookPanel | null;
     readonly widgetAdded: Signal<NotebookPanel>;
     forEach(visit: (panel: NotebookPanel) => void): void;
   }
 
   /** The token by which a plugin gets the tracker. */
   export const INotebookTracker: unknown;
+}
+
+declare module '@jupyterlab/apputils' {
+  export interface ICommandPalette {
+    addItem(item: { command: string; category: string }): unknown;
+  }
+
+  /** The token by which a plugin gets the palette. */
+  export const ICommandPalette: unknown;
+
+  export const Notification: {
+    emit(message: string, type: 'info', options: { autoClose: false; actions: { label: string; callback: () => void }[] }): string;
+    dismiss(id: string): void;
+  };
+}
+
+declare module '@jupyterlab/statusbar' {
+  import type { Widget } from '@lumino/widgets';
+
+  export interface IStatusBar {
+    registerStatusItem(id: string, item: { item: Widget; align: 'left' | 'middle' | 'right'; rank: number; isActive: () => boolean }): unknown;
+  }
+
+  /** The token by which a plugin gets the status bar. */
+  export const IStatusBar: unknown;
 }

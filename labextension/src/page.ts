@@ -3,6 +3,8 @@
  * copies of this code (the kernel's renderer and the labextension), and only plain values cross between them.
  */
 
+import type { Turn } from './types';
+
 export type UiValue = boolean | number | string;
 export type Ui = Map<string, UiValue>;
 
@@ -16,12 +18,24 @@ export interface Notebooks {
   write(turnId: string, bundle: Record<string, unknown>): void;
 }
 
+/** A live card of the page. */
+export interface LiveCard {
+  /** What it is drawn in; taken out of the page while a windowed notebook does not show its cell. */
+  readonly root: HTMLElement;
+  /** Its turn, or null while none is known or once the kernel is gone. */
+  turn(): Turn | null;
+  cancel(): void;
+}
+
 interface Page {
   /** Open sections and the like, by turn: a saved card keeps what was open in the live one. */
   ui: Map<string, Ui>;
   notebooks?: Notebooks;
   /** The turns that run, as far as this page has been told. */
   running: Set<string>;
+  cards?: Set<LiveCard>;
+  /** What to call when a card comes, goes or has news. */
+  watchers?: Set<() => void>;
 }
 
 const PAGE = Symbol.for('acp-jupyter.page.v1');
@@ -46,6 +60,20 @@ export function isRunning(turnId: string): boolean {
 
 export function setRunning(turnId: string, runs: boolean): void {
   page().running[runs ? 'add' : 'delete'](turnId);
+}
+
+/** The live cards, in the order in which they were drawn. */
+export function liveCards(): Set<LiveCard> {
+  return (page().cards ??= new Set());
+}
+
+/** Call `look` whenever a live card comes, goes or has news: often, so it has to be quick. */
+export function watchCards(look: () => void): void {
+  (page().watchers ??= new Set()).add(look);
+}
+
+export function cardsChanged(): void {
+  page().watchers?.forEach(look => look());
 }
 
 /** The state of a turn's sections, shared by every card of that turn. */

@@ -7,7 +7,7 @@ import { TurnView } from './card/turn';
 import { readTurn } from './document';
 import { restoreFocus, rememberFocus } from './focus';
 import { Link } from './live';
-import { notebooks, uiOf } from './page';
+import { cardsChanged, liveCards, notebooks, uiOf } from './page';
 import { Place } from './place';
 import { guardShortcuts } from './shortcuts';
 import { TurnStore } from './store';
@@ -73,15 +73,20 @@ export function mountLive(model: Model, el: Element): Dispose {
   };
   const schedule = (): void => {
     frame ||= requestAnimationFrame(paint);
+    cardsChanged(); // a hidden page paints nothing
   };
   const link = new Link(model, schedule);
+  const joined = { root, turn: () => (link.gone ? null : (link.store?.turn ?? null)), cancel: () => link.cancel() };
+  liveCards().add(joined);
   const dispose = (): void => {
     if (over) return;
     over = true;
     cancelAnimationFrame(frame);
+    liveCards().delete(joined);
     link.close();
     render(null, root);
     root.remove();
+    cardsChanged();
     // a moment, in which the view of a cell that was moved, or written anew, comes up; our extension sees by itself
     if (!notebooks()) setTimeout(() => link.unseen && stands.cleared && link.tellCleared(), CLEARED_MS);
   };

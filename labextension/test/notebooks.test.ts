@@ -111,7 +111,7 @@ describe('the card of a turn that runs', () => {
     const moved = new Outputs([output(view(id))]);
     cells.push(moved);
     changed.emit(undefined);
-    const found = notebooksOf({ forEach: visit => visit(panel), widgetAdded: new Signal() } as INotebookTracker);
+    const found = notebooksOf({ currentWidget: null, forEach: visit => visit(panel), widgetAdded: new Signal() } as INotebookTracker);
     expect(found.behind(id)).toBe(true);
     moved.clear();
     await settled();
@@ -183,7 +183,7 @@ describe('a notebook that was saved in mid-turn', () => {
 });
 
 describe('a turn that runs', () => {
-  const tracker = (panel: NotebookPanel) => ({ forEach: visit => visit(panel), widgetAdded: new Signal() }) as INotebookTracker;
+  const tracker = (panel: NotebookPanel) => ({ currentWidget: null, forEach: visit => visit(panel), widgetAdded: new Signal() }) as INotebookTracker;
 
   it.each(['after a reload', 'put back'])('is written anew by a page that the kernel’s updates do not reach: %s', async why => {
     const id = running();
@@ -214,7 +214,7 @@ describe('a finished turn', () => {
   it.each([view('a'), { ...view('a'), [MIME]: {} }])('is written in the place of its view: %j', data => {
     const cells = [new Outputs([output(view('other')), output(data)]), new Outputs([output(data)])];
     const { panel } = notebook(cells);
-    const found = notebooksOf({ forEach: visit => visit(panel), widgetAdded: new Signal() } as INotebookTracker);
+    const found = notebooksOf({ currentWidget: null, forEach: visit => visit(panel), widgetAdded: new Signal() } as INotebookTracker);
     expect([found.hold('a'), found.hold('b')]).toEqual([true, false]);
     found.write('a', { 'text/plain': 'done' });
     expect(cells.map(cell => cell.bundles)).toEqual([[view('other'), { 'text/plain': 'done' }], [{ 'text/plain': 'done' }]]);

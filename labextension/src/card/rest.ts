@@ -1,7 +1,7 @@
 import { useEffect, useReducer, useRef } from 'preact/hooks';
+import { BOX_REST_MS } from './rest-ms';
 
-/** A box that has just appeared may stand where a click was aimed at something else. */
-export const BOX_REST_MS = 400;
+export { BOX_REST_MS };
 
 /** Whether a box has only just appeared; it is drawn anew when it has rested. */
 export function useRest(active: boolean): () => boolean {

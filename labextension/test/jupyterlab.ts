@@ -1,0 +1,6 @@
+/** What the page provides, for tests without one: the tokens, by which nothing is found. */
+
+export const INotebookTracker = {};
+export const ICommandPalette = {};
+export const IStatusBar = {};
+export const Notification = { emit: (): string => '', dismiss: (): void => undefined };
