@@ -25,7 +25,7 @@ _RETIRED = 20
 _HINT = (
     "No live card here: nothing has drawn it, so questions come by text. For buttons, `pip install anywidget "
     "ipywidgets` where the Jupyter server runs, then reload the page. `%acp ask text` stops trying. Where "
-    "the answer is missing too (jupyter console, qtconsole: they show no changes), `%%acp -q` prints it."
+    "the answer is missing too (jupyter console: it shows no changes), `%%acp -q` prints it."
 )
 _LACKS = (
     "No live card here, so questions come by text: this kernel's environment has no {module}. For buttons, "

@@ -12,6 +12,7 @@ from IPython.display import (
 )
 
 from acp_jupyter.errors import UsageError
+from acp_jupyter.kernel.agreed import agreed
 from acp_jupyter.kernel.sessions import redactor, sessions
 from acp_jupyter.kernel.terminal import type_into_terminal
 from acp_jupyter.model.content import as_dict
@@ -103,7 +104,10 @@ def _close(_options: argparse.Namespace) -> str:
 
 
 def _delete(options: argparse.Namespace) -> str:
-    _session().delete(options.id)
+    session = _session()
+    if not options.yes and not agreed(f"{session.name} forgets the session {options.id} for good."):
+        return "Nothing was deleted."
+    session.delete(options.id)
     return f"The agent has forgotten {options.id}."
 
 
@@ -141,8 +145,13 @@ def _set(options: argparse.Namespace) -> str:
 
 def _commands(_options: argparse.Namespace) -> str:
     session = _session()
-    lines = [f"/{one['name']:20} {one['description']}" for one in session.commands]
+    lines = [f"{_typed(one):21} {one['description']}" for one in session.commands]
     return "\n".join(lines) or _nothing(session, "commands")
+
+
+def _typed(command: dict[str, Any]) -> str:
+    """A slash command as one types it, with the agent's hint for what comes after it."""
+    return f"/{command['name']}" + (f" [{command['hint']}]" if "hint" in command else "")
 
 
 def _of_category(session: Session, category: str) -> dict[str, Any] | None:
@@ -151,12 +160,17 @@ def _of_category(session: Session, category: str) -> dict[str, Any] | None:
 
 def _option_text(option: dict[str, Any]) -> str:
     current = option.get("currentValue")
-    values = offered(option) or {"True": "on", "False": "off"}
+    if isinstance(current, bool):
+        current = "on" if current else "off"
+    values = offered(option) or {"on": "", "off": ""}
     head = f"{option.get('name') or option.get('id')}  ({option.get('id')})"
     return "\n".join(
         [
             head,
-            *(f"{'*' if value == str(current) else ' '} {value:16} {name}" for value, name in values.items()),
+            *(
+                f"{'*' if value == str(current) else ' '} {value:16} {name}".rstrip()
+                for value, name in values.items()
+            ),
         ]
     )
 

@@ -137,7 +137,9 @@ def _about_sessions(command: _Command) -> None:
             "--cwd", metavar="DIR", help="its directory; by default the one it had, where that is known"
         )
     command("close", "let the agent close the session; the next prompt begins another")
-    command("delete", "let the agent forget a session").add_argument("id", metavar="ID")
+    delete = command("delete", "let the agent forget a session, for good; you are asked first")
+    delete.add_argument("id", metavar="ID", help="as listed by sessions")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _about_choices(command: _Command) -> None:

@@ -118,14 +118,22 @@ class ToolCall(Shown):
 class ToolCalls(Shown):
     """A turn's tool calls, in the order of their first mention: by position or by id."""
 
-    __slots__ = ("_calls",)
+    __slots__ = ("_calls", "_numbers")
 
     def __init__(self, calls: Iterable[ToolCall] = ()) -> None:
-        self._calls = {call.tool_call_id: call for call in calls}
+        self._calls: dict[str, ToolCall] = {}
+        self._numbers: dict[str, int] = {}
+        for call in calls:
+            self.add(call)
 
     def add(self, call: ToolCall) -> None:
         """Append ``call``."""
         self._calls[call.tool_call_id] = call
+        self._numbers.setdefault(call.tool_call_id, len(self._numbers) + 1)
+
+    def number(self, tool_call_id: str) -> int | None:
+        """Return which one it is, from 1, or ``None`` where it is none of these."""
+        return self._numbers.get(tool_call_id)
 
     def get(self, tool_call_id: str) -> ToolCall | None:
         """Return the call of that id, or ``None``."""

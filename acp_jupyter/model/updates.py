@@ -176,11 +176,15 @@ def _commands(state: SessionState, update: dict[str, Any], at: float) -> list[Ch
         return keep_raw(state, update, at)
     commands = [as_dict(command) for command in as_list(update["availableCommands"])]
     state.commands = [
-        {"name": name, "description": as_text(command.get("description")) or ""}
-        for command in commands
-        if (name := as_text(command.get("name")))
+        _command(name, command) for command in commands if (name := as_text(command.get("name")))
     ]
     return refresh_head(state)
+
+
+def _command(name: str, command: dict[str, Any]) -> dict[str, Any]:
+    hint = as_text(as_dict(command.get("input")).get("hint"))
+    told = {"name": name, "description": as_text(command.get("description")) or ""}
+    return {**told, "hint": hint} if hint else told
 
 
 def _mode(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:

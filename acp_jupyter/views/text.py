@@ -140,7 +140,7 @@ def _whole(turn: Turn, path: str) -> str:
 def head_text(turn: Turn) -> str:
     """Return agent, state and directories, the policy in force, and what the client itself has to say."""
     policy = words.policy(turn)
-    lines = [" · ".join(words.head(turn))]
+    lines = [" · ".join([*words.head(turn), f"turn {turn.number}"])]
     lines += [f"*** {policy} ***" if turn.policy == "allow-once-all" else policy] if policy else []
     lines += filter(None, [" · ".join(words.session(turn))])
     commands = words.commands(turn)
@@ -249,6 +249,9 @@ def call_text(turn: Turn, call: ToolCall) -> str:
                 for option in permission.options
             ]
     lines += [_raw(call, which) for which in ("raw_input", "raw_output") if call.raw_text(which) is not None]
+    number = turn.tool_calls.number(call.tool_call_id)
+    if turn.turn_id and number is not None:  # an excerpt does not know which one it was
+        lines.append(f"{_INDENT}call {turn.number}.{number}")  # as `%acp inspect` takes it
     return "\n".join(lines)
 
 

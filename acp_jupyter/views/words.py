@@ -178,7 +178,9 @@ def session(turn: Turn) -> list[str]:
 def commands(turn: Turn) -> str | None:
     """Return the agent's slash commands, each with its description."""
     listed = [
-        f"/{command.get('name')}" + (f" ({command['description']})" if command.get("description") else "")
+        f"/{command.get('name')}"
+        + (f" [{command['hint']}]" if command.get("hint") else "")
+        + (f" ({command['description']})" if command.get("description") else "")
         for command in turn.commands
     ]
     return visible(", ".join(listed)) or None

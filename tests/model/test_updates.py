@@ -174,8 +174,8 @@ def test_u7_available_commands_update() -> None:
     play.update("available_commands_update", availableCommands=[{"name": "old", "description": "gone"}])
     commands = [{"name": "web", "description": "Search the web", "input": {"hint": "query"}}]
     play.update("available_commands_update", availableCommands=commands)
-    assert play.turn.commands == [{"name": "web", "description": "Search the web"}]
-    seen(play, "/web (Search the web)")
+    assert play.turn.commands == [{"name": "web", "description": "Search the web", "hint": "query"}]
+    seen(play, "/web [query] (Search the web)")
     assert all("/old" not in shown for shown in play.shown())
 
 

@@ -219,7 +219,7 @@ def test_without_widgets_the_display_goes_on_and_questions_come_by_text(deaf: De
     assert deaf.status(cell) == "ok"
     assert deaf.printed(cell).count("pip install anywidget") == 1
     assert "reload the page" in deaf.printed(cell)
-    assert "jupyter console, qtconsole: they show no changes), `%%acp -q` prints it" in deaf.printed(cell)
+    assert "jupyter console: it shows no changes), `%%acp -q` prints it" in deaf.printed(cell)
     assert deaf.value("[p.decided_by for p in turn.permissions.values()]") == ["you"]
 
     again = deaf.execute("%%acp slow -o turn\nBe slow again.")

@@ -12,7 +12,7 @@ from acp_jupyter.views.text import permission_text, turn_markdown, turn_text
 from tests.model.play import CWD, Play
 
 WHOLE = f"""\
-Fake 1.0 · done · 9.0 s · in {CWD}
+Fake 1.0 · done · 9.0 s · in {CWD} · turn 1
 permission policy: reject
 warning: a later %cd does not move the agent
 
@@ -28,6 +28,7 @@ I will look.
     +x = 2
     raw input: {{"a":[1,2]}}
     raw output: "ok"
+    call 1.1
 
 Done.
 
