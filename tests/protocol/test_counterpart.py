@@ -232,6 +232,7 @@ def test_a5_to_a13_a_session_with_the_sdk_lasts(counterpart: Any) -> None:
         "session/set_config_option",
         "session/fork",
         "session/resume",
+        "session/set_config_option",  # what was chosen, and is not so in that session
         "session/set_mode",
         "session/prompt",
         "session/cancel",
