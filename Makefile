@@ -42,7 +42,7 @@ test: chromium setup ## every check
 	$(RUN) lint-imports
 	npm --prefix labextension run check
 	npm --prefix labextension test
-	$(RUN) pytest -m "not agents and not browser and not soak" -n 2 --dist worksteal
+	$(RUN) pytest -m "not agents and not browser and not soak" -n 3 --dist worksteal
 	$(RUN) pytest -m browser -n 2
 
 test-kernels: setup ## the pump and the magics on ipykernel 6.17.1 to 7.4.0 (VERSIONS="6.17.1 7.4.0")
