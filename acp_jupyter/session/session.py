@@ -482,7 +482,7 @@ class Session(Shown):
 
     @property
     def commands(self) -> list[dict[str, Any]]:
-        """The agent's slash commands, ``{name, description}``; ``hint``, where there is one, on what follows."""
+        """The agent's slash commands: ``{name, description}``, and ``hint`` where it gives one."""
         return list(self._conversation.state.commands)
 
     def choose(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,9 @@ from acp_jupyter import errors
 from acp_jupyter.magics import parser
 from acp_jupyter.magics.commands import COMMANDS
 from acp_jupyter.session.policy import POLICIES
+from acp_jupyter.testing import scratch
 
-from .help import FILE, help_markdown
+from .help import FILE, TESTING, help_markdown, with_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -65,3 +67,28 @@ def test_python_that_a_message_advises_can_be_typed_as_it_stands() -> None:
     advised = [text for text in messages if "get_session()." in text]
     assert len(advised) > 2
     assert [text for text in advised if "from acp_jupyter import get_session;" not in text] == []
+
+
+def test_the_steps_of_a_script_are_those_of_the_code() -> None:
+    page = TESTING.read_text("utf-8")
+    assert page == with_steps(page), "write it anew: python -m tests.docs.help"
+    assert "| `until_cancel` |" in page
+
+
+def test_the_example_of_a_scripted_agent_does_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    Path("notes.txt").write_text("buy milk")
+    example = "\n".join(re.findall(r"```python\n(.*?)```", TESTING.read_text("utf-8"), re.DOTALL))
+    done: dict[str, Any] = {}
+    exec(example, done)  # noqa: S102  # the page's own
+    assert done["turn"].text == "It says: buy milk"
+
+
+def test_the_readme_says_where_the_demo_works_and_what_it_offers() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"the folder `{scratch.FOLDER}`" in readme
+    assert "It offers prompts only" in readme
