@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from acp_jupyter.session.settings import settings
-
 if TYPE_CHECKING:
     from acp_jupyter.session.session import Session
 
@@ -20,7 +18,7 @@ def status(session: Session) -> tuple[list[tuple[str, str]], list[str]]:
         ("session", session.session_id or "not started: the first prompt does it"),
         ("directory", roots.cwd if roots else f"{here} (when it starts)"),
         *(("", path) for path in (roots.additional if roots else ())),
-        ("policy", _policy(session)),
+        ("policy", session.policy_told),
         ("turns", f"{len(session.turns)}{', one is running' if session.running else ''}"),
         (
             "waiting",
@@ -30,12 +28,6 @@ def status(session: Session) -> tuple[list[tuple[str, str]], list[str]]:
     moved = roots is not None and os.path.realpath(roots.cwd) != os.path.realpath(here)
     note = f"The kernel is in {here} by now; the session stays where it started. `%acp new` begins one there."
     return rows, [note] if moved else []
-
-
-def _policy(session: Session) -> str:
-    """The policy, and where it is from where nobody in the notebook has set it."""
-    standing = settings(session.cwd)
-    return standing.described("policy") if session.policy == standing.policy else session.policy
 
 
 def _kernels_directory() -> str:

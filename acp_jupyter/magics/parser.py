@@ -45,7 +45,11 @@ def cell_parser() -> argparse.ArgumentParser:
     add("--cwd", metavar="DIR", help="working directory; by default the kernel's when the session starts")
     add("--add-dir", metavar="DIR", action="append", default=[], help="a further directory (repeatable)")
     add("--approve", metavar="POLICY", help=_POLICY_HELP)
-    add("--new", action="store_true", help="begin the session afresh first")
+    add(
+        "--new",
+        action="store_true",
+        help="begin the session afresh first, in a new process: a log-in that it held in memory is gone",
+    )
     add("--mode", metavar="MODE", help="set the agent's mode before the prompt; it stays set")
     add("--model", metavar="MODEL", help="set the agent's model before the prompt; it stays set")
     add(
@@ -117,7 +121,10 @@ def _about_agents(command: _Command) -> None:
 
 
 def _about_the_process(command: _Command) -> None:
-    command("new", "begin the session afresh at the next prompt, in the kernel's directory by then")
+    command(
+        "new",
+        "begin the session afresh at the next prompt, in a new process, in the kernel's directory by then",
+    )
     command("restart", "end the agent's process; the next prompt starts another")
     command("stop", "end the agent's process and all that it started")
 

@@ -201,7 +201,20 @@ def _turn_event(turn: Turn, event: events.Event, at: float) -> list[Change]:
 
 def _end(turn: Turn, phase: str, at: float) -> list[Change]:
     turn.phase, turn.ended_at = phase, at
-    return close_thought(turn, at)
+    return [*close_thought(turn, at), *_leave_asked(turn, at)]
+
+
+def _leave_asked(turn: Turn, at: float) -> list[Change]:
+    """A call that was asked about and never told of again waits no more: what came of it is not known."""
+    changes: list[Change] = []
+    for call in turn.tool_calls:
+        asked = [one for one in turn.permissions.values() if one.tool_call_id == call.tool_call_id]
+        if call.finished or call.status != "pending" or not asked:
+            continue
+        call.local_status = "rejected" if asked[-1].rejected else "not_told"
+        call.ended_at = at
+        changes.append(Change(turn, ("tool_calls", call.tool_call_id)))
+    return changes
 
 
 def _leave(turn: Turn, local_status: str, at: float) -> list[Change]:

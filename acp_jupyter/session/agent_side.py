@@ -165,6 +165,12 @@ class AgentSide:
             self.process = await start_agent(self.spec, self.the_roots(), self._watcher)
             link = Link(self.process, self._client(), self.spec, self._on_frame, self._on_lost)
             await self._or_closed(link, link.connection.initialize(self._start_s))
+        except errors.AgentExited as error:
+            self._free_roots()
+            error.advice = (
+                "Does this command speak the Agent Client Protocol? Some agents need a flag for it."
+            )
+            raise
         except BaseException:
             self._free_roots()
             raise

@@ -224,7 +224,7 @@ class Conversation:
             await playing
         raise errors.AgentTimeout(
             f"the turn took longer than {timeout_s:g} s and was cancelled",
-            advice="Give it more time with --timeout.",
+            advice="Give it more time: --timeout S, or timeout_s in Python.",
             stderr=self.agent.stderr,
         )
 

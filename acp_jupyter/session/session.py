@@ -139,6 +139,13 @@ class Session(Shown):
         """
         return self._policy or settings(self.cwd).policy
 
+    @property
+    def policy_told(self) -> str:
+        """The same with where it is from: ``ask, by pyproject.toml``."""
+        return (
+            f"{self._policy}, by session.policy" if self._policy else settings(self.cwd).described("policy")
+        )
+
     @policy.setter
     def policy(self, name: str) -> None:
         self._policy = check_policy(name)

@@ -59,6 +59,8 @@ _STATUSES = {
     "failed": "✗ failed",
     "cancelled": "cancelled",
     "cut_off": "cut off: the agent ended",
+    "rejected": "rejected",
+    "not_told": "the agent did not tell its end",
 }
 PLAN_MARKS = {"completed": "✓", "in_progress": "●", "pending": "○"}
 

@@ -64,7 +64,10 @@ class Calls(ABC):
         if kind == "terminal":
             raise UsageError(f"the log-in {method_id!r} runs in a terminal", advice="%acp login says how.")
         if kind not in (None, "agent"):
-            raise UsageError(f"the log-in {method_id!r} is of a kind that we do not know: {kind!r}")
+            raise UsageError(
+                f"the log-in {method_id!r} is of a kind that we do not know: {kind!r}",
+                advice=_by_hand(method),
+            )
         await self._request("authenticate", {"methodId": method_id}, timeout_s=timeout_s)
 
     async def logout(self, *, timeout_s: float | None = _ANSWER_S) -> None:
@@ -173,7 +176,7 @@ class Calls(ABC):
             ``{"sessions": [...], "nextCursor"?}``; entries without an id are left out, and a cursor that is
             no text ends the list.
         """
-        self._require(("sessionCapabilities", "list"), "lists of sessions")
+        self._require(("sessionCapabilities", "list"), "questions for its sessions", self._sessions_advice())
         if cwd is not None:
             _absolute(cwd)
         given = {"cwd": cwd, "cursor": cursor}
@@ -281,10 +284,10 @@ class Calls(ABC):
             value = cast("JsonObject", value).get(key) if isinstance(value, dict) else None
         return value is not None and value is not False  # `{}` says yes
 
-    def _require(self, path: tuple[str, ...], what: str) -> None:
+    def _require(self, path: tuple[str, ...], what: str, advice: str = "") -> None:
         if not self.offers(*path):
             raise UsageError(
-                f"the agent does not take {what}", advice=f"It would have to offer {'.'.join(path)}."
+                f"the agent does not take {what}: it does not offer {'.'.join(path)}", advice=advice
             )
 
     def _place(
@@ -297,16 +300,39 @@ class Calls(ABC):
             self._require(("sessionCapabilities", "additionalDirectories"), "further directories")
             params["additionalDirectories"] = list(additional_directories)
         for kind in {server.get("type") for server in mcp_servers} & {"http", "sse"}:
-            self._require(("mcpCapabilities", str(kind)), f"MCP servers over {kind}")
+            named = [server.get("name") for server in mcp_servers if server.get("type") == kind]
+            removed = ", ".join(f"%acp mcp remove {name}" for name in named)
+            self._require(
+                ("mcpCapabilities", str(kind)), f"MCP servers over {kind}", f"Go on without: {removed}"
+            )
         return params
+
+    def _sessions_advice(self) -> str:
+        """How a session of before can be had without a list."""
+        if self.offers("sessionCapabilities", "resume"):
+            return "%acp resume goes on with the one this notebook had, %acp resume ID with another."
+        if self.offers("loadSession"):
+            return "%acp load goes on with the one this notebook had, %acp load ID with another."
+        return "It takes up none of before either: each of its sessions is new."
 
     def _auth_advice(self) -> str:
         names = [f"{method.get('id')} ({method.get('name') or 'unnamed'})" for method in self.auth_methods]
         return (
-            f"Its log-ins: {', '.join(names)}."
+            f"Its log-ins: {', '.join(names)}. Log in with: %acp login {self.auth_methods[0].get('id')}"
             if names
             else "It offers no log-in; see its own documentation."
         )
+
+
+def _by_hand(method: JsonObject) -> str:
+    """Return what a person can do about a log-in that we cannot call: older agents name variables."""
+    names = [name for one in _objects(method.get("vars")) if isinstance(name := one.get("name"), str)]
+    if names:
+        return (
+            f"It is by {', '.join(names)}: set what the agent's documentation says in the environment of the "
+            "kernel, then %acp restart"
+        )
+    return "See the agent's own documentation; when you have logged in: %acp login --done"
 
 
 def object_of(method: str, answer: Any) -> JsonObject:

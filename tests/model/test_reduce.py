@@ -207,6 +207,23 @@ def test_r15_a_cancelled_turn_is_cancelled_whatever_the_agent_says() -> None:
     assert (play.turn.state, play.turn.stop_reason) == ("cancelled", "end_turn")
 
 
+def test_r11_a_call_that_was_answered_does_not_wait_when_its_turn_is_over() -> None:
+    play = Play()
+    for key, chosen in (("no", "reject_once"), ("yes", "allow_once")):
+        play.ask(key, {"toolCallId": key, "title": key, "status": "pending"}, "allow_once", "reject_once")
+        option = next(one.option_id for one in play.turn.permissions[key].options if one.kind == chosen)
+        play.apply(events.PermissionClosed(key, "selected", "you", option))
+    play.update("tool_call", toolCallId="plain", title="never asked", status="pending")
+    assert [call.shown_status for call in play.turn.tool_calls] == ["pending"] * 3
+    play.end()
+    calls = play.turn.tool_calls
+    assert [call.shown_status for call in calls] == ["rejected", "not_told", "pending"]
+    assert {call.status for call in calls} == {"pending"}, "the agent's own word stays"
+    seen(play, "rejected", "the agent did not tell its end")
+    play.update("tool_call_update", toolCallId="yes", status="completed")
+    assert play.turn.tool_calls["yes"].shown_status == "completed", "a late update counts"
+
+
 def test_t7_when_the_agent_dies_its_running_calls_are_cut_off() -> None:
     play = Play()
     play.say("half")

@@ -8,6 +8,12 @@ import pytest
 from .bench import Bench
 
 
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test remembers of sessions is no other test's, nor its user's."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     """At the end: nothing that we sent was against the agent's rules."""

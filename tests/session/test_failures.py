@@ -58,6 +58,7 @@ def test_p02_an_agent_that_exits_at_once(bench: Bench) -> None:
     assert "boom: missing key" in session.stderr
     assert time.monotonic() - begun < 5
     assert "boom: missing key" in str(error)
+    assert "Does this command speak the Agent Client Protocol?" in error.advice
 
 
 def test_p04_an_agent_that_never_answers_initialize(bench: Bench) -> None:

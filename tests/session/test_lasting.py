@@ -482,7 +482,7 @@ def test_a2_and_au5_a_log_in_and_the_next_prompt_goes_on(bench: Bench) -> None:
     )
     with pytest.raises(AuthenticationRequired) as caught:
         session.run("Go.")
-    assert "key (API key)" in caught.value.advice
+    assert "key (API key). Log in with: %acp login key" in caught.value.advice
     pid = session.pid
     session.login("key")
     assert session.run("Go.").text == "ok"

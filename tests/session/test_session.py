@@ -530,3 +530,12 @@ def test_twenty_restarts_leave_no_descriptors_and_no_threads(bench: Bench) -> No
         session.restart()
     soon(lambda: descriptors() <= before)
     soon(lambda: threading.active_count() <= threads + 5)  # those that read and write files stay
+
+
+def test_a_policy_is_told_with_where_it_is_from(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = bench.session({})
+    assert session.policy_told == "ask"
+    monkeypatch.setenv("ACP_JUPYTER_POLICY", "read")
+    assert session.policy_told == "read, by ACP_JUPYTER_POLICY"
+    session.policy = "read"
+    assert session.policy_told == "read, by session.policy"

@@ -125,8 +125,37 @@ def test_i4_nothing_is_called_that_the_agent_did_not_offer(
         await rig.initialized(agentCapabilities=capabilities)
         with pytest.raises(UsageError, match=r"does not take") as caught:
             await getattr(rig.connection, call)(*args)
-        assert gate in caught.value.advice
+        assert gate in caught.value.message
         assert rig.transport.nothing_more_sent()
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("offers", "advice"),
+    [
+        ({"sessionCapabilities": {"resume": {}}}, "%acp resume goes on with the one"),
+        ({"loadSession": True}, "%acp load goes on with the one"),
+        ({}, "each of its sessions is new"),
+    ],
+)
+def test_a8_without_a_list_there_is_a_way_on(offers: dict[str, Any], advice: str) -> None:
+    async def test(rig: Rig) -> None:
+        await rig.initialized(agentCapabilities=offers)
+        with pytest.raises(UsageError) as caught:
+            await rig.connection.list_sessions()
+        assert advice in caught.value.advice
+
+    run(test)
+
+
+def test_i4_a_server_that_the_agent_cannot_reach_is_named_with_what_to_do() -> None:
+    async def test(rig: Rig) -> None:
+        await rig.initialized(agentCapabilities={"mcpCapabilities": {"http": True}})
+        web = {"type": "sse", "name": "web2", "url": "http://localhost:1/", "headers": []}
+        with pytest.raises(UsageError, match="MCP servers over sse") as caught:
+            await rig.connection.new_session("/", [], [web])
+        assert caught.value.advice == "Go on without: %acp mcp remove web2"
 
     run(test)
 
@@ -288,10 +317,14 @@ def test_e8_an_elicitation_belongs_to_a_session_or_to_an_open_request_of_ours() 
 
 @pytest.mark.parametrize("kind", ["env_var", "carrier_pigeon", 7])
 def test_au1_a_log_in_of_an_unknown_kind_is_not_called(kind: Any) -> None:
+    more = {"vars": [{"name": "FAKE_KEY"}, "odd"]} if kind == "env_var" else {}
+
     async def test(rig: Rig) -> None:
-        await rig.initialized(authMethods=[{"id": "odd", "type": kind}, {"id": "own", "type": "agent"}])
-        with pytest.raises(UsageError, match="a kind that we do not know"):
+        odd = {"id": "odd", "type": kind, **more}
+        await rig.initialized(authMethods=[odd, {"id": "own", "type": "agent"}])
+        with pytest.raises(UsageError, match="a kind that we do not know") as caught:
             await rig.connection.authenticate("odd")
+        assert ("It is by FAKE_KEY: set" if more else "%acp login --done") in caught.value.advice
         assert rig.transport.nothing_more_sent()
         await rig.answered(rig.connection.authenticate("own"), result={})
 

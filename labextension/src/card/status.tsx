@@ -30,6 +30,7 @@ function told(call: ToolCall, end: Terminal | undefined, asking: boolean): Told 
   if (asking) return { tone: 'wait', words: 'waiting for you' };
   if (status === 'cancelled') return { tone: 'quiet', words: 'cancelled' };
   if (status === 'cut_off') return { tone: 'quiet', words: 'cut off' };
+  if (status === 'not_told') return { tone: 'quiet', words: 'the agent did not tell its end' };
   if (status === 'completed' || status === 'failed') {
     const exit = end ? exitWords(end) : null;
     if (exit !== null && end?.exit_code !== 0) return { tone: 'bad', words: exit };
