@@ -27,7 +27,7 @@ _WORDS = {
     "tuple_type": "it is not a list",
     "dict_type": "it is not an object",
     "greater_than": "it is not above {gt}",
-    "literal_error": "it is none of {expected}",
+    "literal_error": "it is not {expected}",
     "value_error": "{error}",
 }
 

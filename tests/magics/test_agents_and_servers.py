@@ -162,3 +162,11 @@ def test_build5_a_project_that_allows_everything_is_refused_with_the_reason(typi
     (told,) = [line for line in typist.line("doctor demo").splitlines() if line.startswith("! settings")]
     assert told.endswith("allow-once-all. Correct it, or remove it.")
     assert ".." not in told.replace("...", "")
+
+
+def test_build5_a_setting_that_is_not_among_its_values_names_them(
+    typist: Typist, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACP_JUPYTER_SAVE", "all")
+    with pytest.raises(UsageError, match="ACP_JUPYTER_SAVE: it is not 'full', 'bounded', 'text' or 'none'"):
+        typist.cell("demo")
