@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _VALUE_LIMIT = 20_000
 _TEXT_LIMIT = 50_000
-_DIFF_LINES = 1_000
+_DIFF_LINES = 500
 _OPEN_DIFF_LINES = 60
 _TERMINAL_LINES = 500
 _OPEN_LINES = 15
@@ -267,7 +267,7 @@ def _content(turn: Turn, item: ContentItem) -> str:
     if isinstance(item, Diff):
         title = look.code(words.diff_title(turn, item))
         lines = look.diff(item, _DIFF_LINES)
-        short = lines.count("<div") <= _OPEN_DIFF_LINES
+        short = lines.count("\n") + lines.count("<div") <= _OPEN_DIFF_LINES
         return fold(title, lines, opened=short) if lines else element("div", title)
     if isinstance(item, TerminalRef):
         return _terminal(turn, item.terminal_id)

@@ -7,13 +7,14 @@ dark, so text inherits its colour and grounds are translucent. Without any style
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from acp_jupyter.views import ansi, words
 from acp_jupyter.views.diff import end_note, hunks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from acp_jupyter.model.diff import Diff
     from acp_jupyter.views.diff import Line
@@ -77,11 +78,14 @@ def coloured(content: str, colour: str) -> str:
 def diff(change: Diff, limit: int) -> str:
     """Return the hunks of a diff, of at most ``limit`` lines."""
     rows: list[str] = []
+    left, more = limit, 0
     for hunk in hunks(change):
-        rows.append(element("div", escape(hunk.header), f"{QUIET};background:rgba(128,128,128,0.12)"))
-        rows += [_row(line) for line in hunk.lines]
-    more = len(rows) - limit
-    rows = [*rows[:limit], element("div", f"… ({more:,} more lines of this diff)")] if more > 0 else rows
+        shown = hunk.lines[: max(left, 0)]
+        left, more = left - len(shown), more + len(hunk.lines) - len(shown)
+        if shown:
+            rows.append(element("div", escape(hunk.header), f"{QUIET};background:rgba(128,128,128,0.12)"))
+            rows += [_run(sign, lines) for sign, lines in groupby(shown, lambda line: line.sign)]
+    rows += [element("div", f"… ({more:,} more lines of this diff)")] if more > 0 else []
     note = end_note(change)
     rows += [element("div", f"\\ {escape(note)}", QUIET)] if note and rows else []
     if not rows:
@@ -90,11 +94,15 @@ def diff(change: Diff, limit: int) -> str:
     return element("pre", block, f"{_PRE};{_BARE};padding:0", "acp-diff")
 
 
+def _run(sign: str, lines: Iterable[Line]) -> str:
+    """Return neighbouring lines of one sign; one element for all of them keeps a page small."""
+    ground = f"background:{_GROUNDS[sign]}" if sign in _GROUNDS else ""
+    return element("div", "\n".join(map(_row, lines)), ground)
+
+
 def _row(line: Line) -> str:
     numbers = "".join(f"{number if number is not None else '':>5}" for number in (line.old, line.new))
-    gutter = element("span", f"{numbers} {line.sign} ", "opacity:0.6")
-    ground = f"background:{_GROUNDS[line.sign]}" if line.sign in _GROUNDS else ""
-    return element("div", gutter + "".join(_stretches(line)), ground)
+    return element("span", f"{numbers} {line.sign} ", "opacity:0.6") + "".join(_stretches(line))
 
 
 def _stretches(line: Line) -> Iterator[str]:

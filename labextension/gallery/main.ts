@@ -1,17 +1,19 @@
-/** The card's gallery: every state of it, without a kernel. `npm run gallery`, then open `gallery/dist/index.html`. */
+/** The card's gallery: every state of it, live where it is, without a kernel. `npm run gallery`, then open `gallery/dist/index.html`. */
 
 import { mountLive, mountSaved } from '../src/renderer';
 import type { Model, ToCard, Turn } from '../src/types';
-import exhibits from './turns.json';
 
 interface Exhibit {
   name: string;
-  live?: boolean;
-  /** Seconds that a live turn has run. */
-  elapsed?: number;
-  width?: number;
-  turn: unknown;
+  /** When a live turn is looked at, by its own clock. */
+  now: number;
+  turn: Turn;
 }
+
+/** What `examples/gallery.py` prints; the build puts it in. */
+declare const EXHIBITS: Exhibit[];
+
+const LIVE = ['starting', 'running', 'waiting'];
 
 /** A kernel that answers `ready` with a snapshot, and logs what else it is told. */
 function kernel(turn: Turn): Model {
@@ -28,22 +30,28 @@ function kernel(turn: Turn): Model {
   };
 }
 
-/** A live turn began `elapsed` seconds ago, whenever it is looked at. */
-function startedNow(turn: Turn, elapsed: number): Turn {
-  const now = Date.now() / 1000;
-  const calls = Object.values(turn.tool_calls).filter(call => String(call.started_at).startsWith('NOW'));
-  for (const call of calls) call.started_at = now + Number(String(call.started_at).slice(3));
-  return { ...turn, started_at: now - elapsed };
+/** The same with every time moved, so that a live turn has run as long whenever it is looked at. */
+function moved(value: unknown, seconds: number): unknown {
+  if (Array.isArray(value)) return value.map(one => moved(one, seconds));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, one]) => [
+    key,
+    key.endsWith('_at') && typeof one === 'number' ? one + seconds : moved(one, seconds)
+  ]);
+  return Object.fromEntries(entries);
 }
 
-function hang(exhibit: Exhibit): void {
+function frame(name: string): HTMLElement {
   const title = document.createElement('h4');
-  title.textContent = exhibit.name;
-  const frame = document.createElement('div');
-  frame.style.maxWidth = exhibit.width ? `${exhibit.width}px` : '';
-  document.querySelector('main')?.append(title, frame);
-  if (exhibit.live) mountLive(kernel(startedNow(exhibit.turn as Turn, exhibit.elapsed ?? 0)), frame);
-  else mountSaved(exhibit.turn, frame);
+  title.textContent = name;
+  const made = document.createElement('div');
+  document.querySelector('main')?.append(title, made);
+  return made;
+}
+
+function hang({ name, now, turn }: Exhibit): void {
+  if (LIVE.includes(turn.state)) mountLive(kernel(moved(turn, Date.now() / 1000 - now) as Turn), frame(name));
+  else mountSaved(turn, frame(name));
 }
 
 const wanted = new URLSearchParams(location.search);
@@ -51,4 +59,5 @@ document.body.dataset.jpThemeLight = String(wanted.get('theme') !== 'dark');
 document.querySelector('button')?.addEventListener('click', () => {
   document.body.dataset.jpThemeLight = String(document.body.dataset.jpThemeLight !== 'true');
 });
-(exhibits as Exhibit[]).forEach(hang);
+EXHIBITS.forEach(hang);
+mountSaved({ version: 2 }, frame('saved by a later version'));
