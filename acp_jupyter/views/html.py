@@ -73,10 +73,14 @@ def items_html(turn: Turn) -> str:
 def calls_html(turn: Turn) -> str:
     """Return the tool calls as a list, each folded, with the position by which Python has it."""
     rows = [
-        fold(f"[{number}] {' '.join(_call_head(turn, call))}", _call_body(turn, call), name="acp-tool-call")
+        fold(_call_line(turn, call, number), _call_body(turn, call), quiet=False, name="acp-tool-call")
         for number, call in enumerate(turn.tool_calls)
     ]
     return "".join(rows) or element("div", "no tool calls", QUIET)
+
+
+def _call_line(turn: Turn, call: ToolCall, number: int) -> str:
+    return " ".join([element("span", f"[{number}]", QUIET), *_call_head(turn, call)])
 
 
 def diff_html(turn: Turn) -> str:

@@ -58,9 +58,11 @@ def pre(value: str) -> str:
     return element("pre", text(value), f"{_PRE};{_BARE};{_WRAP}")
 
 
-def fold(summary: str, content: str, *, opened: bool = False, name: str = "") -> str:
-    """Return ``content`` under a line that opens and closes it; both are HTML."""
-    head = element("summary", summary, f"cursor:pointer;padding:2px 0;{'' if opened else QUIET}")
+def fold(summary: str, content: str, *, opened: bool = False, quiet: bool = True, name: str = "") -> str:
+    """Return ``content`` under a line that opens and closes it, ``quiet`` while closed; both are HTML."""
+    head = element(
+        "summary", summary, f"cursor:pointer;padding:2px 0;{QUIET if quiet and not opened else ''}"
+    )
     attributes = (f' class="{name}"' if name else "") + (" open" if opened else "")
     return f"<details{attributes}>{head}{content}</details>"
 

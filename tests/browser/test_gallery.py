@@ -68,7 +68,7 @@ def value(cell: Any) -> dict[str, Any]:
 def reopened(open_notebook: Callable[..., Notebook], executed: Any, **how: Any) -> Notebook:
     """The executed notebook as a file from elsewhere, with a kernel that has run nothing."""
     dark = how.pop("dark", False)
-    notebook = open_notebook([""], width=1084, height=1400, **how)
+    notebook = open_notebook([""], width=1084, height=2400, **how)
     nbformat.write(executed, notebook.path)
     notebook.end_kernel()
     notebook.open(dark=dark)
