@@ -30,7 +30,8 @@ def doctor(options: argparse.Namespace) -> str:
     try:
         session = sessions().look_up(options.agent) if options.agent else sessions().get()
     except AcpError as error:
-        return "\n".join([*lines, f"! agent       {_sentences(error)}"])
+        told = any(_sentences(error) in line for line in lines)  # wrong settings: told above
+        return "\n".join(lines if told else [*lines, f"! agent       {_sentences(error)}"])
     return "\n".join([*lines, *_agent(session)])
 
 

@@ -85,7 +85,9 @@ class SessionUpdate:
 
 @dataclass(frozen=True)
 class CancelRequested:
-    """The user cancelled the turn; the agent has not confirmed it yet."""
+    """The turn was cancelled, by ``you`` or a ``time_limit``; the agent has not confirmed it yet."""
+
+    by: str = "you"
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def _turn_event(turn: Turn, event: events.Event, at: float) -> list[Change]:
     elif isinstance(event, events.Noted):
         turn.notes.append(Note(event.severity, event.text))
     elif isinstance(event, events.CancelRequested):
-        turn.cancel_requested = True
+        turn.cancel_requested, turn.cancelled_by = True, event.by
         changes += _leave(turn, "cancelled", at)
     elif isinstance(event, events.TurnEnded):
         turn.ended_raw = event.response

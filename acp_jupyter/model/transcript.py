@@ -14,6 +14,7 @@ from acp_jupyter.model.content import (
     UnknownContent,
     as_dict,
     as_list,
+    as_text,
 )
 from acp_jupyter.model.diff import Diff, Edit, Mark, rebuild_old
 from acp_jupyter.model.elicitation import elicitation_from_json, elicitation_json
@@ -121,6 +122,7 @@ def head_json(turn: Turn) -> dict[str, Any]:
         "notes": [asdict(note) for note in turn.notes],
         "usage": asdict(turn.usage) if turn.usage else None,
         **({"cancel_requested": True} if turn.cancel_requested else {}),
+        **({"cancelled_by": turn.cancelled_by} if turn.cancelled_by != "you" else {}),
         **({"replayed": True} if turn.replayed else {}),
         **({"kept": turn.kept} if turn.kept else {}),
     }
@@ -235,6 +237,7 @@ def _turn(doc: dict[str, Any]) -> Turn:
         notes=[_make(Note, note) for note in doc["notes"]],
         usage=_make(Usage, doc["usage"]) if doc["usage"] else None,
         cancel_requested=bool(doc.get("cancel_requested")),
+        cancelled_by=as_text(doc.get("cancelled_by")) or "you",
         replayed=bool(doc.get("replayed")),
         kept=as_dict(doc.get("kept")) or None,
         items=[_item(item) for item in doc["items"]],

@@ -232,6 +232,7 @@ class Turn(Shown):
     ended_at: float | None = None
     stop_reason: str | None = None
     cancel_requested: bool = False
+    cancelled_by: str = "you"
     error: TurnError | None = None
     notes: list[Note] = field(default_factory=list[Note])
     title: str | None = None

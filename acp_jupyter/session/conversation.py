@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_REFUSALS_TOLD = 20
+
 
 class Conversation:
     """What is said between us and one agent, and the state that comes of it.
@@ -99,7 +101,7 @@ class Conversation:
             roots,
             attended,
             answer_s=lambda: self._in_force().answer_timeout_s,
-            cancel=self.cancel,
+            cancel=lambda turn: self.cancel(turn, "time_limit"),
         )
         self.elicitations = ElicitationBroker(self.state, self._apply, attended)
         gate = Gate(
@@ -117,6 +119,7 @@ class Conversation:
             self._check_prompted,
             elicitations=self.elicitations,
             client_files=files,
+            on_refused=self._refused,
         )
 
     async def play(
@@ -216,7 +219,7 @@ class Conversation:
         if done:
             return playing.result()
         self._apply(events.Noted(f"The turn took longer than {timeout_s:g} s and was cancelled.", "warning"))
-        self.cancel(turn)
+        self.cancel(turn, "time_limit")
         done, _ = await asyncio.wait([playing], timeout=self._limits.cancel_grace_s)
         if not done:
             await self.end()
@@ -285,14 +288,14 @@ class Conversation:
         await self.agent.leave()
         await self._terminals.release_all()
 
-    def cancel(self, turn: Turn) -> None:
+    def cancel(self, turn: Turn, by: str = "you") -> None:
         """Ask the agent to end ``turn``; open requests are answered ``cancelled``."""
         if turn.ended or turn.cancel_requested:
             return
         if turn is not self.state.turn:  # it still waits for the one before it
             self._cancel_waiting(turn)
             return
-        self._apply(events.CancelRequested())
+        self._apply(events.CancelRequested(by))
         self._line.head_was_cancelled()
         self.broker.close_all("the turn was cancelled")
         self.elicitations.close_all("the turn was cancelled")
@@ -305,6 +308,17 @@ class Conversation:
 
     def _has_terminal(self, terminal_id: str) -> bool:
         return any(terminal_id in turn.terminals for turn in self.state.turns)
+
+    def _refused(self, text: str) -> None:
+        """Tell what an agent was refused, each once and not without end: it may try a thousand paths."""
+        turn = self.state.turn
+        if turn is None or turn.ended:
+            return
+        told = [note.text for note in turn.notes if note.text.startswith("Refused: ")]
+        if len(told) == _REFUSALS_TOLD:
+            text = "more than is told here, see %acp log."
+        if f"Refused: {text}" not in told and len(told) <= _REFUSALS_TOLD:
+            self._apply(events.Noted(f"Refused: {text}", "warning"))
 
     def _done_unasked(self, request: ClientRequest) -> None:
         self._apply(events.Noted(f"Without asking: {request.title}", "info"))

@@ -144,7 +144,9 @@ def state(turn: Turn) -> str:
     if turn.phase == "failed":
         return f"failed: {visible(turn.error.type)}" if turn.error else "failed"
     if turn.phase == "cancelled":
-        return "cancelled by you" if turn.cancel_requested else "cancelled by the agent"
+        if not turn.cancel_requested:
+            return "cancelled by the agent"
+        return "cancelled by the time limit" if turn.cancelled_by == "time_limit" else "cancelled by you"
     if turn.replayed:
         return "told by the agent from its memory"
     if turn.phase != "done":

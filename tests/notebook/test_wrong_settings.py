@@ -125,3 +125,10 @@ def test_a_card_that_cannot_be_told_costs_neither_the_turn_nor_its_record(tmp_pa
         (saved,) = notebook.outputs(cell)
         assert saved[MIME]["state"] == "done"
         assert [item["text"] for item in saved[MIME]["items"] if item["type"] == "message"] == ["one", "two"]
+
+
+@pytest.mark.parametrize("by", [FrontEnd])
+def test_the_doctor_tells_a_wrong_setting_once(notebook: FrontEnd) -> None:
+    checked = notebook.run("%env ACP_JUPYTER_POLICY=yolo\n%acp doctor").splitlines()
+    (line,) = [one for one in checked if one.startswith("!") and "yolo" in one]
+    assert line.startswith("! settings")

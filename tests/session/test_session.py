@@ -18,6 +18,7 @@ from acp_jupyter.errors import (
     UsageError,
 )
 from acp_jupyter.session.run import Limits
+from acp_jupyter.views.text import turn_text
 
 from .bench import TIMEOUT_S, Bench, alive, ask, asked, begun, descriptors, finish, gone, soon, until
 
@@ -365,6 +366,7 @@ def test_a_time_out_cancels_the_turn(bench: Bench) -> None:
         session.run("go", timeout_s=2)
     turn = session.turns[-1]
     assert (turn.state, turn.text) == ("cancelled", "begun")
+    assert "cancelled by the time limit" in turn_text(turn)
     assert any("2 s" in note.text for note in turn.notes)
     assert len(sent(session, "session/cancel")) == 1
     assert session.pid is not None
@@ -539,3 +541,21 @@ def test_a_policy_is_told_with_where_it_is_from(bench: Bench, monkeypatch: pytes
     assert session.policy_told == "read, by ACP_JUPYTER_POLICY"
     session.policy = "read"
     assert session.policy_told == "read, by session.policy"
+
+
+def test_f08_files_that_were_refused_are_told_once_each_and_not_without_end(bench: Bench) -> None:
+    def read(path: str) -> dict[str, Any]:
+        return {"request": "fs/read_text_file", "params": {"path": path}, "save": "answer"}
+
+    (bench.folder / "outside.txt").write_text("x")
+    outside = str(bench.folder / "outside.txt")
+    few = [read(outside), read(outside), read(str(bench.work / "missing.txt"))]
+    write = {"request": "fs/write_text_file", "params": {"path": outside, "content": "y"}, "save": "answer"}
+    many = [read(f"{bench.folder}/{number}.txt") for number in range(50)]
+    session = bench.session({"turns": [[*few, write], many]})
+    notes = session.run("go").notes
+    assert [note.text.split(":")[:2] for note in notes] == [["Refused", " Read"], ["Refused", " Write"]]
+    assert all(outside in note.text and note.severity == "warning" for note in notes)
+    told = [note.text for note in session.run("go on").notes]
+    assert len(told) == 21
+    assert told[-1] == "Refused: more than is told here, see %acp log."
