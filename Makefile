@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
-SOURCES := $(shell find labextension/src labextension/*.mjs labextension/package.json labextension/package-lock.json labextension/tsconfig.json -type f 2>/dev/null)
+SOURCES := $(shell find labextension/src labextension/schema labextension/*.mjs labextension/package.json labextension/package-lock.json labextension/tsconfig.json -type f 2>/dev/null)
 
 .PHONY: help setup bench soak demo chromium test test-kernels test-agents lab screenshots clean
 help: ## what can be made

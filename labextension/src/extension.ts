@@ -1,11 +1,13 @@
 /** The plugins of the labextension; what draws the saved card is its MIME extension, `plugin.ts`. */
 
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import commands from './commands';
 import { listenForSettled } from './input';
 import { eachKernel, eachNotebook } from './kernels';
 import { lookAfter, notebooksOf } from './notebooks';
 import { setNotebooks } from './page';
+import { followPrompts } from './prompts';
 import { notices, status } from './status';
 import { listen, type App } from './terminals';
 
@@ -37,4 +39,15 @@ const asked = {
   }
 };
 
-export default [notebooks, asked, commands, status, notices];
+const prompts = {
+  id: 'acp-jupyter:prompts',
+  description: 'Edits the prompt of a %%acp cell as Markdown.',
+  autoStart: true,
+  optional: [INotebookTracker, IEditorLanguageRegistry],
+  activate: (_app: unknown, tracker: INotebookTracker | null, languages: IEditorLanguageRegistry | null): void => {
+    const load = async (mimeType: string): Promise<unknown> => languages?.getLanguage(mimeType);
+    if (tracker) eachNotebook(tracker, panel => void followPrompts(panel, load));
+  }
+};
+
+export default [notebooks, asked, prompts, commands, status, notices];

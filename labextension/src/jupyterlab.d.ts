@@ -24,7 +24,18 @@ declare module '@jupyterlab/notebook' {
   export interface Cells {
     readonly length: number;
     readonly changed: Signal<unknown>;
-    get(index: number): { readonly outputs?: Outputs };
+    get(index: number): CellModel;
+  }
+
+  export interface CellModel {
+    readonly type: string;
+    /** Only a code cell has them. */
+    readonly outputs?: Outputs;
+    /** What its editor takes for its language. */
+    mimeType: string;
+    readonly mimeTypeChanged: Signal<unknown>;
+    readonly contentChanged: Signal<unknown>;
+    readonly sharedModel: { getSource(): string };
   }
 
   export interface CommOpen {
@@ -105,4 +116,13 @@ declare module '@jupyterlab/statusbar' {
 
   /** The token by which a plugin gets the status bar. */
   export const IStatusBar: unknown;
+}
+
+declare module '@jupyterlab/codemirror' {
+  export interface IEditorLanguageRegistry {
+    getLanguage(mimeType: string): Promise<unknown>;
+  }
+
+  /** The token by which a plugin gets the languages of the editors. */
+  export const IEditorLanguageRegistry: unknown;
 }

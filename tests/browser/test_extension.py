@@ -172,3 +172,31 @@ def test_a_request_out_of_sight_is_told_with_a_way_to_it(
     expect(toast).to_have_count(0)
     notebook.ended(1)
     assert notebook.errors == []
+
+
+def language(notebook: Notebook, index: int) -> str:
+    """Return what the editor of a cell takes for its language."""
+    return notebook.page.evaluate(
+        "at => window.jupyterapp.shell.currentWidget.content.widgets[at].model.mimeType", index
+    )
+
+
+def test_a_prompt_is_edited_as_markdown(
+    open_notebook: Callable[..., Notebook], ui: str, pictures: Path
+) -> None:
+    prompt = "%%acp demo\n## What is wrong\nMake *the* failing test pass, **not** another, for all inputs."
+    notebook = open_notebook([prompt, "for x in []:\n    pass"], ui=ui)
+    editor = notebook.cell(0).locator(".cm-content")
+    notebook.until(lambda: language(notebook, 0) == "text/x-ipythongfm")
+    expect(editor.get_by_text("the", exact=True)).to_have_css("font-style", "italic")
+    assert language(notebook, 1) == "text/x-ipython"
+    notebook.cell(0).screenshot(path=pictures / f"prompt-{ui}.png")
+
+    editor.click()
+    notebook.page.keyboard.press("Control+Home")
+    notebook.page.keyboard.type("1")  # 1%%acp: no prompt any more
+    notebook.until(lambda: language(notebook, 0) == "text/x-ipython")
+    notebook.page.keyboard.press("Backspace")
+    notebook.until(lambda: language(notebook, 0) == "text/x-ipythongfm")
+    assert "mimeType" not in notebook.save().cells[0].metadata
+    assert notebook.errors == []
