@@ -59,8 +59,8 @@ soak: setup ## a thousand turns, 60 MB in a line, stubborn processes, 10,000 seq
 	$(RUN) pytest -m soak -s tests/soak
 	$(RUN) ACP_JUPYTER_FUZZ=10000 pytest --timeout 3600 tests/protocol/test_fuzz.py tests/protocol/test_fuzz_state.py
 
-screenshots: setup ## pictures of the card, light and dark, wide and narrow, in build/screenshots
-	$(RUN) pytest tests/browser/test_pictures.py
+screenshots: setup ## pictures of the card and of the gallery, light and dark, in build/screenshots
+	$(RUN) pytest tests/browser/test_pictures.py tests/browser/test_gallery.py
 	cp build/screenshots/waiting-900-light.png docs/card-light.png
 
 clean: ## take away what was made
