@@ -1,8 +1,10 @@
 /** The plugins of the labextension; what draws the saved card is its MIME extension, `plugin.ts`. */
 
+import { ICompletionProviderManager } from '@jupyterlab/completer';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import commands from './commands';
+import { Completion, type App as Contents } from './completion';
 import { listenForSettled } from './input';
 import { eachKernel, eachNotebook } from './kernels';
 import { lookAfter, notebooksOf } from './notebooks';
@@ -50,4 +52,12 @@ const prompts = {
   }
 };
 
-export default [notebooks, asked, prompts, commands, status, notices];
+const completion = {
+  id: 'acp-jupyter:completion',
+  description: 'Completes commands of the agent and names of files in %%acp cells.',
+  autoStart: true,
+  optional: [ICompletionProviderManager],
+  activate: (app: Contents, manager: ICompletionProviderManager | null): void => manager?.registerProvider(new Completion(app))
+};
+
+export default [notebooks, asked, prompts, completion, commands, status, notices];

@@ -75,7 +75,7 @@ declare module '@jupyterlab/notebook' {
       activeCellIndex: number;
       scrollToItem(index: number): Promise<void>;
     };
-    readonly context: { readonly ready: Promise<unknown> };
+    readonly context: { readonly path: string; readonly ready: Promise<unknown> };
     readonly sessionContext: {
       readonly ready: Promise<unknown>;
       readonly session: { readonly kernel: Kernel | null } | null;
@@ -125,4 +125,13 @@ declare module '@jupyterlab/codemirror' {
 
   /** The token by which a plugin gets the languages of the editors. */
   export const IEditorLanguageRegistry: unknown;
+}
+
+declare module '@jupyterlab/completer' {
+  export interface ICompletionProviderManager {
+    registerProvider(provider: { identifier: string; rank: number }): void;
+  }
+
+  /** The token by which a plugin gets the completer's providers. */
+  export const ICompletionProviderManager: unknown;
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .test_living import ALLOW, SETUP, TASK, ui
+from .test_living import ALLOW, MIME, SETUP, TASK, ui
 from .test_scene import card_in, wait_for_request
 
 if TYPE_CHECKING:
@@ -199,4 +199,43 @@ def test_a_prompt_is_edited_as_markdown(
     notebook.page.keyboard.press("Backspace")
     notebook.until(lambda: language(notebook, 0) == "text/x-ipythongfm")
     assert "mimeType" not in notebook.save().cells[0].metadata
+    assert notebook.errors == []
+
+
+def test_commands_and_files_are_completed_in_a_prompt(
+    open_notebook: Callable[..., Notebook], ui: str, pictures: Path
+) -> None:
+    notebook = open_notebook(["%%acp demo\nLook at @da", "%%acp\n/re"], ui=ui)
+    (notebook.folder / "data").mkdir()
+    (notebook.folder / "data" / "one.csv").write_text("a")
+    (notebook.folder / "dates.txt").write_text("b")
+    page = notebook.page
+    items = page.locator(".jp-Completer .jp-Completer-item")  # the kernel's own proposals are there too
+
+    def complete(index: int) -> None:
+        notebook.cell(index).locator(".cm-content").click()
+        page.keyboard.press("Control+End")
+        page.keyboard.press("Tab")
+
+    complete(0)
+    expect(items.nth(0)).to_contain_text("@data/")
+    expect(items.nth(1)).to_contain_text("@dates.txt")
+    page.screenshot(path=pictures / f"completion-{ui}.png")
+    page.keyboard.press("Enter")
+    expect(notebook.cell(0).locator(".cm-content")).to_contain_text("Look at @data/")
+    complete(0)
+    expect(items.nth(0)).to_contain_text("@data/one.csv")
+    page.keyboard.press("Enter")
+    expect(notebook.cell(0).locator(".cm-content")).to_contain_text("Look at @data/one.csv")
+
+    commands = [{"name": "review", "description": "look"}, {"name": "reset", "description": "begin anew"}]
+    page.evaluate(
+        """([mime, commands]) => window.jupyterapp.shell.currentWidget.content.model.cells.get(0).outputs.add(
+            {output_type: 'display_data', metadata: {}, data: {'text/plain': '', [mime]: {commands}}})""",
+        [MIME, commands],
+    )
+    complete(1)
+    expect(items.filter(has_text="/review")).to_be_visible()
+    expect(items.filter(has_text="/reset")).to_be_visible()
+    page.keyboard.press("Escape")
     assert notebook.errors == []
