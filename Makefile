@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 SOURCES := $(shell find labextension/src labextension/schema labextension/*.mjs labextension/package.json labextension/package-lock.json labextension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup bench soak demo chromium test test-kernels test-agents lab screenshots clean
+.PHONY: help setup bench soak demo chromium test test-browser test-kernels test-agents lab screenshots clean
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -35,7 +35,7 @@ chromium:
 	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
 	  { echo "No Chromium: set CHROMIUM to its path, or install it (Debian: apt-get install chromium)."; exit 1; }
 
-test: chromium setup ## every check
+test: chromium setup ## every check, in JupyterLab
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) pyright
@@ -43,6 +43,9 @@ test: chromium setup ## every check
 	npm --prefix labextension run check
 	npm --prefix labextension test
 	$(RUN) pytest -m "not agents and not browser and not soak" -n 3 --dist worksteal
+	$(RUN) pytest -m "browser and not more" -n 2
+
+test-browser: chromium setup ## all that runs in Chromium: Notebook 7 too, and pictures
 	$(RUN) pytest -m browser -n 2
 
 test-kernels: setup ## the pump and the magics on ipykernel 6.17.1 to 7.4.0 (VERSIONS="6.17.1 7.4.0")

@@ -277,6 +277,7 @@ def test_n07_what_is_typed_outlives_an_output_that_is_written_anew_or_cleared(
     assert answers(tmp_path) == [{"action": "cancel"}]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [900, 400])
 def test_pictures_of_questions(

@@ -102,6 +102,7 @@ def test_the_file_is_at_most_three_times_the_transcripts(executed: Any, tmp_path
     assert ratio <= 3, f"{ratio:.2f}"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_reopened_without_its_kernel(
     open_notebook: Callable[..., Notebook], executed: Any, pictures: Path, *, dark: bool

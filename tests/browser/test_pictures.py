@@ -21,6 +21,7 @@ pytestmark = pytest.mark.browser
 PAGE = {900: 1084, 400: 518}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [900, 400])
 def test_card(open_notebook: Callable[..., Notebook], pictures: Path, width: int, *, dark: bool) -> None:

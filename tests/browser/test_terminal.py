@@ -41,7 +41,7 @@ agent.chmod(0o755)
 """
 
 
-@pytest.mark.parametrize("ui", ["lab", "notebook"])
+@pytest.mark.parametrize("ui", ["lab", pytest.param("notebook", marks=pytest.mark.more)])
 def test_au3_a_terminal_opens_with_the_log_in_typed_in(
     open_notebook: Callable[..., Notebook], server: Server, ui: str
 ) -> None:
