@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from .bench import Bench
 
-CWD = "/work/project"
+CWD = "/home/user/project"
 KINDS = ("allow_once", "allow_always", "reject_once")
 
 
@@ -36,7 +36,7 @@ class Answered:
 
     def __init__(self, cwd: str = CWD) -> None:
         self.state = SessionState()
-        self.turn = Turn("t1", 1, AgentInfo("fake", "Fake"), cwd, [], ["/work/more"])
+        self.turn = Turn("t1", 1, AgentInfo("fake", "Fake"), cwd, [], ["/home/user/more"])
         self.now = 0.0
         self.apply(events.TurnStarted(self.turn))
         self.apply(events.PromptSent())

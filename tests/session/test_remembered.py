@@ -21,24 +21,24 @@ from acp_jupyter.testing import script_command
 
 def test_s9_a_session_is_remembered_by_notebook_and_agent(tmp_path: Path) -> None:
     memory = Memory(tmp_path / "state" / "sessions.json")
-    memory.keep("/work/a.ipynb", "fake", Remembered("s1", "/work"))
-    memory.keep("/work/b.ipynb", "fake", Remembered("s2", "/work"))
-    memory.keep("/work/a.ipynb", "other", Remembered("s3", "/work"))
+    memory.keep("/home/user/a.ipynb", "fake", Remembered("s1", "/home/user"))
+    memory.keep("/home/user/b.ipynb", "fake", Remembered("s2", "/home/user"))
+    memory.keep("/home/user/a.ipynb", "other", Remembered("s3", "/home/user"))
     later = Memory(memory.file)
-    assert later.find("/work/a.ipynb", "fake") == Remembered("s1", "/work")
-    assert later.find("/work/b.ipynb", "fake") == Remembered("s2", "/work")
-    assert later.find("/work/c.ipynb", "fake") is None
+    assert later.find("/home/user/a.ipynb", "fake") == Remembered("s1", "/home/user")
+    assert later.find("/home/user/b.ipynb", "fake") == Remembered("s2", "/home/user")
+    assert later.find("/home/user/c.ipynb", "fake") is None
 
 
 def test_s9_two_kernels_on_one_notebook_the_latest_is_remembered(tmp_path: Path) -> None:
     one, other = Memory(tmp_path / "sessions.json"), Memory(tmp_path / "sessions.json")
-    one.keep("/work/a.ipynb", "fake", Remembered("s1", "/work"))
-    other.keep("/work/a.ipynb", "fake", Remembered("s2", "/work"))
-    assert one.find("/work/a.ipynb", "fake") == Remembered("s2", "/work")
+    one.keep("/home/user/a.ipynb", "fake", Remembered("s1", "/home/user"))
+    other.keep("/home/user/a.ipynb", "fake", Remembered("s2", "/home/user"))
+    assert one.find("/home/user/a.ipynb", "fake") == Remembered("s2", "/home/user")
 
 
 def turn(session_id: str | None, agent: str = "fake") -> dict[str, Any]:
-    document = {"session_id": session_id, "cwd": "/work", "agent": {"name": agent}}
+    document = {"session_id": session_id, "cwd": "/home/user", "agent": {"name": agent}}
     return {"output_type": "display_data", "data": {MIME: document}}
 
 
@@ -46,8 +46,8 @@ def test_s9_a_notebook_that_was_moved_is_known_by_its_own_transcripts(tmp_path: 
     notebook = tmp_path / "moved.ipynb"
     outputs = [turn("s1"), turn("s2"), turn("s9", "other"), turn(None), {"output_type": "stream"}, "odd"]
     notebook.write_text(json.dumps({"cells": [{"outputs": outputs}, {"cell_type": "markdown"}, 3]}))
-    assert in_notebook(notebook, "fake") == Remembered("s2", "/work")
-    assert Memory(tmp_path / "none.json").find(str(notebook), "fake") == Remembered("s2", "/work")
+    assert in_notebook(notebook, "fake") == Remembered("s2", "/home/user")
+    assert Memory(tmp_path / "none.json").find(str(notebook), "fake") == Remembered("s2", "/home/user")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"cells": 3}', "[" * 100_000])
@@ -56,28 +56,28 @@ def test_a_damaged_file_is_no_memory_and_no_error(tmp_path: Path, text: str) -> 
         (tmp_path / name).write_text(text)
     memory = Memory(tmp_path / "sessions.json")
     assert memory.find(str(tmp_path / "x.ipynb"), "fake") is None
-    memory.keep("/work/a.ipynb", "fake", Remembered("s1", "/work"))
-    assert memory.find("/work/a.ipynb", "fake") == Remembered("s1", "/work")
+    memory.keep("/home/user/a.ipynb", "fake", Remembered("s1", "/home/user"))
+    assert memory.find("/home/user/a.ipynb", "fake") == Remembered("s1", "/home/user")
 
 
 def test_a_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     memory = Memory(tmp_path / "file" / "sessions.json")
     with pytest.raises(UsageError, match="cannot write"):
-        memory.keep("/work/a.ipynb", "fake", Remembered("s1", "/work"))
-    assert memory.find("/work/a.ipynb", "fake") is None
+        memory.keep("/home/user/a.ipynb", "fake", Remembered("s1", "/home/user"))
+    assert memory.find("/home/user/a.ipynb", "fake") is None
 
 
 def test_s9_earlier_sessions_stay_known_and_so_does_what_was_chosen(tmp_path: Path) -> None:
     memory = Memory(tmp_path / "sessions.json")
-    first = Remembered("s1", "/work", ((None, "plan"), ("fast", True)))
-    memory.keep("/work", "fake", first)
-    memory.keep("/work", "fake", Remembered("s2", "/work"))
-    memory.keep("/work", "other", Remembered("o1", "/work"))
-    assert memory.find_all("/work", "fake") == [Remembered("s2", "/work"), first]
-    memory.keep("/work", "fake", first)
-    assert memory.find_all("/work", "fake") == [first, Remembered("s2", "/work")]
-    assert memory.agents("/work") == ["fake", "other"]
+    first = Remembered("s1", "/home/user", ((None, "plan"), ("fast", True)))
+    memory.keep("/home/user", "fake", first)
+    memory.keep("/home/user", "fake", Remembered("s2", "/home/user"))
+    memory.keep("/home/user", "other", Remembered("o1", "/home/user"))
+    assert memory.find_all("/home/user", "fake") == [Remembered("s2", "/home/user"), first]
+    memory.keep("/home/user", "fake", first)
+    assert memory.find_all("/home/user", "fake") == [first, Remembered("s2", "/home/user")]
+    assert memory.agents("/home/user") == ["fake", "other"]
 
 
 def test_s9_a_notebook_chooses_nothing(tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_s9_a_notebook_chooses_nothing(tmp_path: Path) -> None:
     told["data"][MIME] |= {"chosen": [[None, "yolo"]], "earlier": [{"session_id": "s0", "cwd": "/"}]}
     notebook.write_text(json.dumps({"cells": [{"outputs": [told, turn("o1", "other")]}]}))
     memory = Memory(tmp_path / "none.json")
-    assert memory.find_all(str(notebook), "fake") == [Remembered("s1", "/work")]
+    assert memory.find_all(str(notebook), "fake") == [Remembered("s1", "/home/user")]
     assert memory.agents(str(notebook)) == ["other", "fake"]
-    memory.keep(str(notebook), "fake", Remembered("s2", "/work"))
-    assert memory.find_all(str(notebook), "fake")[1:] == [Remembered("s1", "/work")]
+    memory.keep(str(notebook), "fake", Remembered("s2", "/home/user"))
+    assert memory.find_all(str(notebook), "fake")[1:] == [Remembered("s1", "/home/user")]
 
 
 # --- a later kernel
