@@ -276,6 +276,11 @@ describe('a request', () => {
     expect($(el, '.acp-permission').textContent).toContain('It was waiting for an answer when this was saved. It offered: “Allow once”, “Always allow”, “Reject”.');
     expect($(el, '.acp-state').textContent).toBe('not finished when this was saved');
   });
+
+  it('a saved card says where nothing was offered', () => {
+    const el = saved(asking({ permissions: { '1': permission({ options: [] }) } }));
+    expect($(el, '.acp-permission').textContent).toContain('when this was saved. It offered nothing to choose.');
+  });
 });
 
 describe('a call that changes while it is asked about, or later', () => {

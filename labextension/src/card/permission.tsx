@@ -169,7 +169,7 @@ function OptionButton({ option, hint, sent, resting, answer }: ButtonProps): JSX
 function NotAnswered({ options }: { options: PermissionOption[] }): JSX.Element {
   const names: ComponentChildren[] = options.map((option, index) => <>{index > 0 ? ', ' : ''}“<Seen text={option.name} />”</>);
   const { gone } = useCard();
-  return <p class="acp-sentence acp-quiet">It was waiting for an answer when {gone ? 'the kernel went away' : 'this was saved'}. It offered: {names}.</p>;
+  return <p class="acp-sentence acp-quiet">It was waiting for an answer when {gone ? 'the kernel went away' : 'this was saved'}. It offered{names.length ? <>: {names}</> : ' nothing to choose'}.</p>;
 }
 
 const DECIDERS: Record<string, string> = { you: ' by you', policy: ' by policy', time_limit: ' by the time limit' };
