@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import UsageError
 from acp_jupyter.kernel.sessions import sessions
-from acp_jupyter.session.mcp import read_servers, remote_server, stdio_server, variables
+from acp_jupyter.session.mcp import read_servers, remote_server, stdio_server, variables, variables_of
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +25,8 @@ def mcp(options: argparse.Namespace) -> str:
     if action == "list":
         if not servers:
             return f"No MCP server is set for {session.name}."
-        return "\n".join([f"MCP servers of {session.name}, of no other agent:", *map(_line, servers)])
+        lines = [f"MCP servers of {session.name}, of no other agent:", *map(_line, servers)]
+        return session.redactor.text("\n".join(lines))
     if action == "remove":
         kept = [server for server in servers if server["name"] != options.name]
         if len(kept) == len(servers):
@@ -35,7 +36,17 @@ def mcp(options: argparse.Namespace) -> str:
     added = _added(options)
     names = {server["name"] for server in added}
     servers[:] = [server for server in servers if server["name"] not in names] + added
-    return f"{', '.join(sorted(names)) or 'Nothing'} is added for {session.name}, {_when(session)}."
+    head = f"{', '.join(sorted(names)) or 'Nothing'} is added for {session.name}, {_when(session)}."
+    if options.file is None:
+        return head
+    given = variables_of(options.file)
+    lines = [_line(one) + _gets(given.get(one["name"])) for one in added]
+    return session.redactor.text("\n".join([head, *lines]))
+
+
+def _gets(names: list[str] | None) -> str:
+    """Say which variables a file takes for a server: their values go to its command, or to its address."""
+    return f"  gets the value of {', '.join(names)}" if names else ""
 
 
 def _given(options: argparse.Namespace) -> list[str]:

@@ -85,6 +85,23 @@ def read_servers(path: str | Path) -> list[dict[str, Any]]:
     Raises:
         UsageError: It cannot be read, or an entry is not such a server; the message names it.
     """
+    return [_server(name, entry, path) for name, entry in _entries(path).items()]
+
+
+def variables_of(path: str | Path) -> dict[str, list[str]]:
+    """Return the names of the variables that each server of such a file gets the value of.
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    found = {name: _VARIABLE.findall(json.dumps(entry)) for name, entry in _entries(path).items()}
+    return {
+        server: list(dict.fromkeys(name for name, _default in names if name in os.environ))
+        for server, names in found.items()
+    }
+
+
+def _entries(path: str | Path) -> dict[str, Any]:
     try:
         table = as_dict(json.loads(text_of(read_small(path)))).get("mcpServers")
     except (OSError, ValueError, RecursionError) as error:
@@ -93,7 +110,7 @@ def read_servers(path: str | Path) -> list[dict[str, Any]]:
         raise UsageError(
             f"{path} holds no mcpServers", advice='Its shape: {"mcpServers": {name: {command, args}}}.'
         )
-    return [_server(str(name), entry, path) for name, entry in cast("dict[Any, Any]", table).items()]
+    return cast("dict[str, Any]", table)
 
 
 def _server(name: str, entry: Any, path: str | Path) -> dict[str, Any]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_IGNORED_CHARACTERS = 500
 _IGNORED_SHOWN = 5
 
 # The `with session.attended()` that surround a caller, each with the ids of the turns started in it.
@@ -123,7 +124,11 @@ class Session(Shown):
     @property
     def ignored(self) -> list[str]:
         """What the agent's latest process wrote that was ignored or repaired, each with why; no secrets."""
-        return [f"{reason}: {self.redactor.text(text)}" for reason, text in self._conversation.agent.noise]
+        # cut after the secrets went: a part of one is not known for one
+        return [
+            f"{reason}: {self.redactor.text(text)[:_IGNORED_CHARACTERS]}"
+            for reason, text in self._conversation.agent.noise
+        ]
 
     @property
     def name(self) -> str:

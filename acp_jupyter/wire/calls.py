@@ -348,7 +348,7 @@ def object_of(method: str, answer: Any) -> JsonObject:
 
 def _session(method: str, answer: Any) -> JsonObject:
     session = object_of(method, answer)
-    if not isinstance(session.get("sessionId"), str):
+    if not isinstance(session.get("sessionId"), str) or not session["sessionId"]:
         raise AgentStartFailed(f"the agent answered {method} without a sessionId: {session}")
     return session
 

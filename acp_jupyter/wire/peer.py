@@ -47,7 +47,7 @@ _SLICE_S = 0.005  # under a flood, the loop's other tasks get a turn this often
 _EXIT_CODE_S = 0.5  # how long an error may wait to learn the exit code
 _FLUSH_S = 0.5
 _NOISE_ENTRIES = 200
-_NOISE_CHARACTERS = 500
+_NOISE_CHARACTERS = 2000
 _LONGEST_ID = 20  # of ours, in digits
 
 _log = logging.getLogger(__name__)

