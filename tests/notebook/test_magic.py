@@ -223,7 +223,9 @@ def test_session_run_as_the_last_line_gives_exactly_one_card(notebook: FrontEnd,
     assert notebook.run("print(_.text)") == "Hello.\n"
 
 
-def test_what_comes_after_the_end_is_shown_in_the_card_of_its_turn(notebook: FrontEnd, home: Path) -> None:
+def test_n05_what_comes_after_the_end_is_shown_in_the_card_of_its_turn(
+    notebook: FrontEnd, home: Path
+) -> None:
     late = {"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Late."}}}
     notebook.add_agent(
         "late", [{"text": "In time."}, {"end": {"stopReason": "end_turn"}}, {"sleep_s": 0.3}, late], home
@@ -375,7 +377,7 @@ def test_where_the_card_cannot_be_live_the_turn_goes_on_without(notebook: FrontE
     assert WIDGET_MIME not in output
 
 
-def test_ended_cards_keep_few_widgets(notebook: FrontEnd, home: Path) -> None:
+def test_n10_ended_cards_keep_few_widgets(notebook: FrontEnd, home: Path) -> None:
     notebook.add_agent("talker", [{"text": "Hello."}], home)
     notebook.run("for n in range(30): get_ipython().run_cell_magic('acp', 'talker', 'Talk.')")
     assert notebook.value("len(get_ipython().kernel.comm_manager.comms)") < 60

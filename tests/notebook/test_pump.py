@@ -100,7 +100,7 @@ def own_notebook(tmp_path: Path) -> Iterator[Notebook]:
         yield notebook
 
 
-def test_twenty_of_twenty_clicks_are_served_while_the_cell_blocks(notebook: Notebook) -> None:
+def test_n01_twenty_of_twenty_clicks_are_served_while_the_cell_blocks(notebook: Notebook) -> None:
     cell = notebook.waiting_cell("pump_for(20)")
     sent = [notebook.click(number) for number in range(20)]
     assert notebook.status(cell) == "ok"
@@ -134,7 +134,7 @@ def test_the_front_end_may_open_a_comm_meanwhile(notebook: Notebook) -> None:
     assert notebook.status(cell) == "ok"
 
 
-def test_queued_cells_run_once_each_and_in_order(notebook: Notebook) -> None:
+def test_n07_queued_cells_run_once_each_and_in_order(notebook: Notebook) -> None:
     cell = notebook.waiting_cell("pump_for(1)\norder.append('pumped')")
     queued = [notebook.execute(f"order.append({number})") for number in range(10)]
     notebook.send("is_complete_request", {"code": "1"})
@@ -285,7 +285,9 @@ def test_clicks_that_came_before_the_waiting_cell_began(notebook: Notebook) -> N
 
 
 @pytest.mark.parametrize("name", ["nest_asyncio", "nest_asyncio2"])
-def test_a_notebook_that_has_applied_nest_asyncio_works_as_well(own_notebook: Notebook, name: str) -> None:
+def test_n06_a_notebook_that_has_applied_nest_asyncio_works_as_well(
+    own_notebook: Notebook, name: str
+) -> None:
     own_notebook.run(f"import {name}, asyncio\n{name}.apply()\nasyncio.run(asyncio.sleep(0))")
     for number in range(5):
         cell = own_notebook.waiting_cell(f"pump_for({number + 1})")
@@ -295,7 +297,7 @@ def test_a_notebook_that_has_applied_nest_asyncio_works_as_well(own_notebook: No
     assert own_notebook.run("print(clicks == list(range(5)), len(order))") == "True 15\n"
 
 
-def test_a_cell_that_awaits_may_wait_too(notebook: Notebook) -> None:
+def test_n18_a_cell_that_awaits_may_wait_too(notebook: Notebook) -> None:
     cell = notebook.waiting_cell(
         "import asyncio\npump_for(1)\nawait asyncio.sleep(0.01)\nprint('again')\npump_for(2)"
     )
@@ -315,7 +317,7 @@ def test_shutdown_is_answered_while_the_cell_blocks(own_notebook: Notebook) -> N
     own_notebook.manager.provisioner.process.wait(10)
 
 
-def test_a_wake_from_a_thread_is_seen_at_once(notebook: Notebook) -> None:
+def test_n02_a_wake_from_a_thread_is_seen_at_once(notebook: Notebook) -> None:
     took = notebook.run(
         "done, ticks = threading.Event(), []\n"
         "with ShellPump.detect() as pump:\n"
