@@ -17,6 +17,8 @@ from playwright.sync_api import expect
 from acp_jupyter.model.transcript import MIME
 from tests.model.play import words_of
 
+from .accessible import violations
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -120,6 +122,17 @@ def test_reopened_without_its_kernel(
         output.screenshot(path=pictures / f"{name_of(cell)}-{theme}.png")
     assert notebook.page.locator(_WRONG).count() == 0
     assert notebook.errors == []
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing(open_notebook: Callable[..., Notebook], executed: Any, *, dark: bool) -> None:
+    notebook = reopened(open_notebook, executed, dark=dark)
+    assert [
+        f"{cell.source}: {found}"
+        for index, cell in exhibits(executed).items()
+        for found in violations(shown(notebook, index))
+    ] == []
 
 
 def test_reopened_without_our_labextension(
