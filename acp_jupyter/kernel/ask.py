@@ -53,7 +53,7 @@ def ask(run: TurnRun, pending: PendingPermission) -> bool:
         return False
     reader = _Input(run.session, run.turn, lambda: pending.permission.state == "open")
     reader.ask(permission_text(run.turn, pending.permission))
-    count = len(pending.options)
+    count = len(pending.permission.offered)
     prompt = f"1 to {count}, or c for none of them: " if count else "c to go on: "
     while True:
         try:
@@ -214,7 +214,7 @@ def _answer(reader: _Input, pending: PendingPermission, answer: str) -> None:
         if answer == "c":
             pending.cancel()
         else:
-            pending.select(pending.options[int(answer) - 1].option_id)
+            pending.select(pending.permission.offered[int(answer) - 1].option_id)
     except PermissionClosed as error:
         reader.say(str(error))  # the person is to know that it was too late
 

@@ -16,7 +16,7 @@ from IPython.display import (
 from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.keep import bundle_to_keep
 from acp_jupyter.kernel.pump import follow_front_end_subshell
-from acp_jupyter.views.bundle import widget_view
+from acp_jupyter.views.bundle import MIME, widget_view
 from acp_jupyter.views.deltas import Deltas
 
 if TYPE_CHECKING:
@@ -160,7 +160,11 @@ class Card:
     def _bundle(self) -> dict[str, Any]:
         with self._session.lock:
             kept = bundle_to_keep(self._turn, self._session.redactor, self._run.settings)
-        if self._widget is None or self._finished:
+        if self._finished:
+            return kept
+        if self._widget is None:
+            if MIME in kept:
+                kept[MIME]["by_text"] = True
             return kept
         return {**widget_view(self._widget.model_id, self._turn.turn_id), **kept}
 
@@ -178,7 +182,7 @@ class Card:
             self._send_snapshot(unless=message.get("seq") if kind == "ready" else None)
         elif kind == "decide":
             key, option_id = message.get("key"), message.get("option_id")
-            if isinstance(key, str) and isinstance(option_id, str):
+            if isinstance(key, str) and "option_id" in message and isinstance(option_id, str | None):
                 self._session.decide(key, option_id)
         elif kind == "elicit":
             self._session.elicit(message.get("key"), message.get("action"), message.get("content"))

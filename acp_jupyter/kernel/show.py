@@ -129,6 +129,8 @@ def _tick(view: _View, run: TurnRun) -> None:
 
 def _ask_by_text(run: TurnRun) -> None:
     for pending in run.session.pending:
+        if pending.permission.checking:  # it is asked when its files have been looked at
+            continue
         if not ask(run, pending):
             run.session.reject_unasked(pending.key)
     elicit_all(run.session)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from acp_jupyter.model.request_warnings import RequestWarning
     from acp_jupyter.model.turn import AgentInfo, Turn, TurnError
 
 
@@ -107,10 +108,25 @@ class TurnFailed:
 
 @dataclass(frozen=True)
 class PermissionAsked:
-    """The agent asks; ``request`` is ``session/request_permission`` as it came, ``key`` our name for it."""
+    """The agent asks; ``request`` is ``session/request_permission`` as it came, ``key`` our name for it.
+
+    Args:
+        key: Our name.
+        request: What came.
+        check: Whether its files will be looked at; `PermissionChecked` then says what was found.
+    """
 
     key: str
     request: dict[str, Any]
+    check: bool = False
+
+
+@dataclass(frozen=True)
+class PermissionChecked:
+    """The files of a request were looked at; ``warnings`` are what is odd about them."""
+
+    key: str
+    warnings: tuple[RequestWarning, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,6 +234,7 @@ Event: TypeAlias = (
     | TurnEnded
     | TurnFailed
     | PermissionAsked
+    | PermissionChecked
     | PermissionClosed
     | ElicitationAsked
     | ElicitationFaulted

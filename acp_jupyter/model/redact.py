@@ -198,6 +198,9 @@ class _Keeper:
             permission.options = tuple(
                 replace(one, name=self._text(one.name, "")) for one in permission.options
             )
+            permission.warnings = tuple(
+                one._replace(text=self._text(one.text, "")) for one in permission.warnings
+            )
             if permission.asked is not None:
                 self._call(permission.asked, f"turn.permissions[{key!r}].asked")
         for key, elicitation in turn.elicitations.items():

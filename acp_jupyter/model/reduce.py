@@ -19,6 +19,7 @@ from acp_jupyter.model.asking import apply_elicitation
 from acp_jupyter.model.content import as_dict, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
 from acp_jupyter.model.replay import apply_replayed, begin_replay, end_replay
+from acp_jupyter.model.request_warnings import paths_of, warnings_about
 from acp_jupyter.model.state import LEGACY_MODEL, TURN_LIMIT, Change, SessionState
 from acp_jupyter.model.terminals import append_output, end_agent_terminals, share_agent_terminals
 from acp_jupyter.model.timeline import HEAD, close_thought, place, refresh_head, show_call
@@ -38,10 +39,8 @@ def reduce(state: SessionState, event: events.Event, at: float) -> list[Change]:
         return _choice(state, event, at)
     if isinstance(event, events.TurnStarted):
         return _turn_started(state, event.turn, at)
-    if isinstance(event, events.PermissionAsked):
-        return _permission_asked(state, event, at)
-    if isinstance(event, events.PermissionClosed):
-        return _permission_closed(state, event, at)
+    if isinstance(event, events.PermissionAsked | events.PermissionChecked | events.PermissionClosed):
+        return _permission(state, event, at)
     if isinstance(
         event,
         events.ElicitationAsked
@@ -211,10 +210,18 @@ def _leave_asked(turn: Turn, at: float) -> list[Change]:
         asked = [one for one in turn.permissions.values() if one.tool_call_id == call.tool_call_id]
         if call.finished or call.status != "pending" or not asked:
             continue
-        call.local_status = "rejected" if asked[-1].rejected else "not_told"
+        call.local_status = _what_came_of(asked[-1])
         call.ended_at = at
         changes.append(Change(turn, ("tool_calls", call.tool_call_id)))
     return changes
+
+
+def _what_came_of(permission: Permission) -> str:
+    if not permission.rejected:
+        return "not_told"
+    if permission.state == "selected" or permission.decided_by in {"you", "nobody"}:
+        return "rejected"
+    return "withdrawn" if permission.decided_by == "agent" else "unanswered"
 
 
 def _leave(turn: Turn, local_status: str, at: float) -> list[Change]:
@@ -228,6 +235,18 @@ def _leave(turn: Turn, local_status: str, at: float) -> list[Change]:
 
 
 # --- permissions
+
+
+def _permission(
+    state: SessionState,
+    event: events.PermissionAsked | events.PermissionChecked | events.PermissionClosed,
+    at: float,
+) -> list[Change]:
+    if isinstance(event, events.PermissionAsked):
+        return _permission_asked(state, event, at)
+    if isinstance(event, events.PermissionChecked):
+        return _permission_checked(state, event)
+    return _permission_closed(state, event, at)
 
 
 def _permission_asked(state: SessionState, event: events.PermissionAsked, at: float) -> list[Change]:
@@ -244,13 +263,17 @@ def _permission_asked(state: SessionState, event: events.PermissionAsked, at: fl
     if call is not None and tool_call_id not in turn.tool_calls:
         changes += share_agent_terminals(state, turn, call)
         changes += [*show_call(turn, call, at), Change(turn, ("tool_calls", tool_call_id))]
+    asked = None if call is None else call.as_it_is()
+    options = _options(event.request)
     turn.permissions[event.key] = Permission(
         event.key,
         tool_call_id,
-        _options(event.request),
+        options,
         event.request,
         opened_at=at,
-        asked=None if call is None else call.as_it_is(),
+        warnings=tuple(warnings_about(asked, options, [turn.cwd, *turn.additional_directories])),
+        checking=event.check and asked is not None and bool(paths_of(asked)),
+        asked=asked,
     )
     return [*changes, Change(turn, ("permissions", event.key)), Change(turn, HEAD)]
 
@@ -268,11 +291,22 @@ def _options(request: dict[str, Any]) -> tuple[PermissionOption, ...]:
     )
 
 
+def _permission_checked(state: SessionState, event: events.PermissionChecked) -> list[Change]:
+    found = state.find_permission(event.key)
+    if found is None or not found[1].checking:
+        return []
+    turn, permission = found
+    permission.checking = False
+    permission.warnings += tuple(one for one in event.warnings if one not in permission.warnings)
+    return [Change(turn, ("permissions", event.key))]
+
+
 def _permission_closed(state: SessionState, event: events.PermissionClosed, at: float) -> list[Change]:
     found = state.find_permission(event.key)
     if found is None or found[1].state != "open":
         return []
     turn, permission = found
+    permission.checking = False
     permission.state, permission.option_id = event.state, event.option_id
     permission.decided_by, permission.reason, permission.decided_at = event.decided_by, event.reason, at
     return [Change(turn, ("permissions", event.key)), Change(turn, HEAD)]

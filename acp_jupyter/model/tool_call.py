@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from acp_jupyter.model.content import Block, ContentItem, Location, TerminalRef
 from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.request_warnings import RequestWarning, safest
 from acp_jupyter.model.shown import Home, Shown
 from acp_jupyter.model.text import Text, json_text
 
@@ -190,7 +191,7 @@ class Permission:
     ``state`` is ``open``, ``selected`` or ``cancelled``; ``decided_by`` is ``you``, ``policy``, ``nobody``,
     ``turn`` or ``agent``; ``reason`` a sentence beyond that. ``request`` is the request as it came, ``asked``
     the call as it stood then, and so what the answer is about; ``None`` where a saved turn's call still shows
-    it.
+    it. ``warnings`` say what was odd about it; ``checking`` is true while its files are being looked at.
     """
 
     key: str
@@ -203,13 +204,20 @@ class Permission:
     reason: str | None = None
     opened_at: float | None = None
     decided_at: float | None = None
+    warnings: tuple[RequestWarning, ...] = ()
+    checking: bool = field(default=False, compare=False)
     # What a document says by null has no copy of its own: turns are compared without it.
     asked: ToolCall | None = field(default=None, compare=False, repr=False)
 
     @property
     def option(self) -> PermissionOption | None:
         """The option that was selected."""
-        return next((o for o in self.options if o.option_id == self.option_id), None)
+        return next((o for o in self.offered if o.option_id == self.option_id), None)
+
+    @property
+    def offered(self) -> tuple[PermissionOption, ...]:
+        """The options that can be chosen: of several with one id only the safest."""
+        return safest(self.options)
 
     @property
     def rejected(self) -> bool:

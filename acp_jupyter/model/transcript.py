@@ -18,6 +18,7 @@ from acp_jupyter.model.content import (
 )
 from acp_jupyter.model.diff import Diff, Edit, Mark, rebuild_old
 from acp_jupyter.model.elicitation import elicitation_from_json, elicitation_json
+from acp_jupyter.model.request_warnings import RequestWarning, change_since
 from acp_jupyter.model.shown import Home
 from acp_jupyter.model.text import Text, json_text
 from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal, ToolCall, ToolCalls
@@ -137,6 +138,8 @@ def item_json(item: Item, *, growing: bool = True) -> dict[str, Any]:
     if isinstance(item, Message | Thought):
         text, late = values.pop("text"), values.pop("late")
         values.update({"text": str(text)} if growing else {}, **({"late": True} if late else {}))
+    if isinstance(item, ModeChange | OptionChange) and item.oversight is None:
+        del values["oversight"]
     return {"type": _ITEM_TYPES[type(item)], **values}
 
 
@@ -162,11 +165,19 @@ def permission_json(permission: Permission, call: ToolCall | None) -> dict[str, 
     asked = permission.asked
     if asked is not None and call is not None and call.shows(asked):
         asked = None
+    change = change_since(permission, call)
+    offered = {id(one) for one in permission.offered}
     return {
         **{key: getattr(permission, key) for key in _PERMISSION_KEYS},
-        "options": [asdict(option) for option in permission.options],
+        "options": [_option_json(one, left_out=id(one) not in offered) for one in permission.options],
+        "warnings": [one._asdict() for one in (*permission.warnings, *filter(None, [change]))],
+        "checking": permission.checking,
         "asked": None if asked is None else tool_call_json(asked),
     }
+
+
+def _option_json(option: PermissionOption, *, left_out: bool) -> dict[str, Any]:
+    return {**asdict(option), **({"left_out": True} if left_out else {})}
 
 
 def plan_json(entries: list[PlanEntry]) -> dict[str, Any]:
@@ -297,4 +308,8 @@ def _terminal(node: dict[str, Any]) -> Terminal:
 def _permission(node: dict[str, Any]) -> Permission:
     options = tuple(_make(PermissionOption, option) for option in node["options"])
     asked = _tool_call(node["asked"]) if node.get("asked") is not None else None
-    return Permission(**{key: node[key] for key in _PERMISSION_KEYS}, options=options, asked=asked)
+    # not there in what was saved before there were any; that the call was changed is found out anew
+    told = [RequestWarning(one["reason"], one["text"]) for one in node.get("warnings", ())]
+    warnings = tuple(one for one in told if one.reason != "changed")
+    keys = {key: node[key] for key in _PERMISSION_KEYS}
+    return Permission(**keys, options=options, warnings=warnings, asked=asked)

@@ -94,21 +94,23 @@ class Compaction:
 
 @dataclass(slots=True)
 class ModeChange:
-    """The agent's mode changed here, ``by`` ``you`` or by the ``agent`` itself."""
+    """The agent's mode changed here, ``by`` ``you`` or by the ``agent`` itself; then ``oversight`` warns."""
 
     id: str
     name: str
     by: str = "agent"
+    oversight: str | None = None
 
 
 @dataclass(slots=True)
 class OptionChange:
-    """One of its options changed here to the readable ``value``, ``by`` ``you`` or the ``agent`` itself."""
+    """One of its options changed here to the readable ``value``, ``by`` and ``oversight`` as of a mode."""
 
     id: str
     name: str
     value: str
     by: str = "agent"
+    oversight: str | None = None
 
 
 @dataclass(slots=True)

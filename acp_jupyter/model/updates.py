@@ -11,6 +11,7 @@ from typing import Any
 
 from acp_jupyter.model.content import as_dict, as_int, as_list, as_text
 from acp_jupyter.model.merge import apply_tool_call
+from acp_jupyter.model.request_warnings import oversight_of
 from acp_jupyter.model.state import LEGACY_MODEL, Change, SessionState
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.timeline import HEAD, keep_raw, place, refresh_head
@@ -202,7 +203,8 @@ def change_mode(state: SessionState, mode_id: str, at: float) -> list[Change]:
     if turn is None or not changed:
         return refresh_head(state)
     by = "you" if state.asked.get(None) == mode_id else "agent"
-    placed = place(turn, ModeChange(mode_id, state.modes.get(mode_id, mode_id), by), at)
+    warning = oversight_of("mode") if by == "agent" else None
+    placed = place(turn, ModeChange(mode_id, state.modes.get(mode_id, mode_id), by, warning), at)
     return [*refresh_head(state), *placed]
 
 
@@ -233,9 +235,9 @@ def change_options(state: SessionState, options: list[Any], at: float) -> list[C
         option_id, value = str(shown["id"]), option.get("currentValue")
         if option_id in before and before[option_id] != value:
             asked = option_id in state.asked and state.asked[option_id] == value
-            item = OptionChange(
-                option_id, str(shown["name"]), str(shown["value"]), "you" if asked else "agent"
-            )
+            by = "you" if asked else "agent"
+            warning = None if asked else oversight_of(as_text(option.get("category")))
+            item = OptionChange(option_id, str(shown["name"]), str(shown["value"]), by, warning)
             changes += place(turn, item, at)
     return changes
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.errors import PermissionClosed, UsageError
 from acp_jupyter.model import events
+from acp_jupyter.model.request_warnings import RequestWarning
 from acp_jupyter.session import policy as policies
+from acp_jupyter.session.compared import compare, old_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +27,10 @@ if TYPE_CHECKING:
     from acp_jupyter.session.loop import LoopThread
     from acp_jupyter.session.roots import Roots
 
+_log = logging.getLogger(__name__)
 
+# The files of a request are looked at for so long; its card takes no answer meanwhile.
+_CHECK_S = 2.0
 _YES_OR_NO = [
     {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
     {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
@@ -70,11 +76,15 @@ class PermissionBroker:
         Returns:
             The protocol's outcome: ``{"outcome": "selected", "optionId": ...}``, or ``cancelled`` alone.
         """
+        return await self._ask(params, check=True)
+
+    async def _ask(self, params: dict[str, Any], *, check: bool) -> dict[str, Any]:
         key = f"p{next(self._keys)}"
         answer = asyncio.get_running_loop().create_future()
         self._waiting[key] = answer
+        checking = asyncio.ensure_future(self._check(key))  # not before what follows
         try:
-            self._apply(events.PermissionAsked(key, params))
+            self._apply(events.PermissionAsked(key, params, check=check))
             self._answer_at_once(key)
             return await answer
         except asyncio.CancelledError:
@@ -82,7 +92,23 @@ class PermissionBroker:
             decided = answer.done() and not answer.cancelled()
             return answer.result() if decided else {"outcome": "cancelled"}
         finally:
+            checking.cancel()
             self._close(key, events.PermissionClosed(key, "cancelled", "agent"))
+
+    async def _check(self, key: str) -> None:
+        """Look at the files of a request that waits for a person, who is told before an answer is taken."""
+        found = self._state.find_permission(key)
+        if found is None or not found[1].checking or found[1].asked is None:
+            return
+        looking = asyncio.to_thread(compare, found[1].asked, self._roots())
+        try:
+            told = await asyncio.wait_for(looking, _CHECK_S)
+        except asyncio.TimeoutError:
+            told = [RequestWarning("unchecked", f"Its files could not be looked at within {_CHECK_S:g} s.")]
+        except Exception:  # noqa: BLE001  # the edge: a request that cannot be checked is asked all the same
+            _log.exception("the files of a request cannot be looked at")
+            told = [RequestWarning("unchecked", "Its files could not be looked at: see the kernel's log.")]
+        self._apply(events.PermissionChecked(key, tuple(told)))
 
     async def consent(self, request: ClientRequest) -> bool:
         """Ask for a yes to what the agent asks us to do: as if it had asked for permission itself."""
@@ -92,10 +118,13 @@ class PermissionBroker:
             call["locations"] = [{"path": request.path}]
         if request.command is not None:
             call["rawInput"] = {"command": request.command}
-        if request.new_text is not None:
-            call["content"] = [{"type": "diff", "path": request.path, "newText": request.new_text}]
+        if request.path is not None and request.new_text is not None:
+            # what a secret file holds is not to stand on a card
+            old = None if request.secret else await asyncio.to_thread(old_text, request.path, self._roots())
+            diff = {"type": "diff", "path": request.path, "oldText": old, "newText": request.new_text}
+            call["content"] = [diff]
         self._for_persons |= {key} if request.secret else set()
-        outcome = await self.ask({"toolCall": call, "options": _YES_OR_NO})
+        outcome = await self._ask({"toolCall": call, "options": _YES_OR_NO}, check=False)
         return outcome.get("optionId") == "allow"
 
     def _answer_at_once(self, key: str) -> None:

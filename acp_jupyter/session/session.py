@@ -313,8 +313,11 @@ class Session(Shown):
         """
         return self._conversation.listen(listener, turn)
 
-    def decide(self, key: str, option_id: str) -> None:
-        """Answer a request for the person at the card; safe from any thread, a late one is ignored."""
+    def decide(self, key: str, option_id: str | None) -> None:
+        """Answer a request for the person at the card, by ``None`` with none of its options.
+
+        Safe from any thread; a late answer is ignored.
+        """
         self.loop.call(self._decide, key, option_id)
 
     def reject_unasked(self, key: str) -> None:
@@ -342,7 +345,7 @@ class Session(Shown):
 
         self.loop.call(on_loop)
 
-    def _decide(self, key: str, option_id: str) -> None:
+    def _decide(self, key: str, option_id: str | None) -> None:
         with contextlib.suppress(errors.PermissionClosed, errors.UsageError):
             self._conversation.broker.decide(key, option_id)
 

@@ -35,7 +35,7 @@ from acp_jupyter.views.text import operation
 
 if TYPE_CHECKING:
     from acp_jupyter.model.content import ContentItem
-    from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall
+    from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal, ToolCall
     from acp_jupyter.model.turn import Item, Turn
 
 _VALUE_LIMIT = 20_000
@@ -172,7 +172,8 @@ def _item(turn: Turn, item: Item, embedded: set[str]) -> str:
     if isinstance(item, Compaction):
         return _compaction(item)
     if isinstance(item, ModeChange | OptionChange):
-        return look.banner(escape(words.change(item)), AMBER)
+        warning = look.warning("oversight", item.oversight) if item.oversight else ""
+        return look.banner(escape(words.change(item)) + warning, RED if warning else AMBER)
     return fold(f"unsupported update {text(item.kind or '(no kind)')}", _json(item.raw))
 
 
@@ -245,26 +246,29 @@ def _call_body(turn: Turn, call: ToolCall) -> str:
 
 def _permission(turn: Turn, permission: Permission) -> str:
     waits = permission.state == "open"
-    colour = AMBER if waits else RED if permission.rejected else GREEN
+    answered = permission.state == "selected"
+    colour = RED if answered and permission.rejected else GREEN if answered else AMBER
     told = escape(words.decision(turn, permission))
-    options = [
-        element("li", f"{text(option.name)} ({escape(words.option_kind(option.kind))})")
-        for option in permission.options
-    ]
+    warned = "".join(look.warning(one.reason, one.text) for one in words.warnings(turn, permission))
+    options = [element("li", _option(one)) for one in permission.offered]
     listed = element("ol", "".join(options), "margin:4px 0") if waits else ""
     asked = _was_asked(turn, permission)
-    return element("div", look.banner(told + asked + listed, colour), name="acp-permission")
+    return element("div", look.banner(told + warned + asked + listed, colour), name="acp-permission")
+
+
+def _option(option: PermissionOption) -> str:
+    name, kind = words.option(option)
+    return f"{escape(name)} {element('span', f'({escape(kind)})', QUIET)}"
 
 
 def _was_asked(turn: Turn, permission: Permission) -> str:
     """Return what was asked, where the call no longer shows it."""
-    change, asked = words.changed_since(turn, permission), permission.asked
-    if change is None or asked is None:
+    asked = words.asked_instead(turn, permission)
+    if asked is None:
         return ""
     verb = words.VERBS.get(asked.kind) or words.visible(asked.kind)
-    warning = f'<div class="acp-warning" data-reason="changed" style="color:{RED}">{escape(change)}</div>'
     told = element("strong", escape(verb)) + look.pre("\n".join(operation(turn, asked)))
-    return warning + told + "".join(_content(turn, item) for item in asked.content)
+    return told + "".join(_content(turn, item) for item in asked.content)
 
 
 def _content(turn: Turn, item: ContentItem) -> str:

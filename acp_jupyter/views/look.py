@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from acp_jupyter.views.diff import Line
 
 GREEN, RED, AMBER, BLUE = "#2a9d4b", "#e0524a", "#bf8700", "#3b82d6"
+MILD = frozenset({"line-ends", "fragment", "unchecked"})
+"""Reasons of warnings that are no alarm."""
 _LINE = "rgba(128,128,128,0.3)"
 BOX = f"border:1px solid {_LINE};border-radius:8px;margin:8px 0"
 BAR = "display:flex;flex-wrap:wrap;gap:4px 10px;align-items:baseline;padding:6px 12px"
@@ -70,6 +72,13 @@ def fold(summary: str, content: str, *, opened: bool = False, quiet: bool = True
 def banner(content: str, colour: str) -> str:
     """Return a line that stands out."""
     return element("div", content, f"border-left:4px solid {colour};padding:4px 12px;margin:4px 0")
+
+
+def warning(reason: str, words: str) -> str:
+    """Return a sentence that a person is to read before answering, what agents wrote in it spelled out."""
+    colour = AMBER if reason in MILD else RED
+    style = f"color:{colour};overflow-wrap:anywhere"
+    return f'<div class="acp-warning" data-reason="{escape(reason)}" style="{style}">{escape(words)}</div>'
 
 
 def coloured(content: str, colour: str) -> str:

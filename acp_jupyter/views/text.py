@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from acp_jupyter.model.content import ContentItem
-    from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall
+    from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal, ToolCall
     from acp_jupyter.model.turn import Item, Turn
 
 _VALUE_LIMIT = 2_000
@@ -90,14 +90,19 @@ def permission_text(turn: Turn, permission: Permission) -> str:
     call = permission.asked or turn.tool_calls[permission.tool_call_id]
     verb = words.VERBS.get(call.kind) or words.visible(call.kind)
     lines = [f"{_hang(words.agent(turn))} asks for permission: {_hang(verb)}"]
-    lines += [f"  {change}" for change in [words.changed_since(turn, permission)] if change]
+    warnings = words.warnings(turn, permission)
+    lines += [f"  ! {one.text}" for one in warnings if one.reason == "changed"]
     lines += operation(turn, call)
     lines += [_content(turn, item, _ASKED_DIFF_LINES) for item in call.content]
-    lines += [
-        f"  {number}. {_hang(words.visible(option.name))}  ({_hang(words.option_kind(option.kind))})"
-        for number, option in enumerate(permission.options, 1)
-    ]
+    # last, so that a long diff does not push them out of sight
+    lines += [f"  ! {_hang(one.text)}" for one in warnings if one.reason != "changed"]
+    lines += [f"  {number}. {_option(one)}" for number, one in enumerate(permission.offered, 1)]
     return "\n".join(lines)
+
+
+def _option(option: PermissionOption) -> str:
+    name, kind = words.option(option)
+    return f"{_hang(name)}  ({_hang(kind)})"
 
 
 def operation(turn: Turn, call: ToolCall) -> list[str]:
@@ -109,8 +114,8 @@ def operation(turn: Turn, call: ToolCall) -> list[str]:
     lines += [f"  path: {_hang(_whole(turn, path))}" for path in dict.fromkeys(paths)]
     lines.append(f"  working directory: {_hang(words.exact(turn.cwd))}")
     if call.title:
-        lines.append(f"  the agent calls it: “{_hang(words.visible(call.title))}”")
-    lines += [f"  tool: {_hang(words.visible(call.name))}"] if call.name else []
+        lines.append(f"  the agent calls it: “{_hang(words.exact(call.title))}”")
+    lines += [f"  tool: {_hang(words.exact(call.name))}"] if call.name else []
     if call.raw_input is not None and not _is_just_a_command(call.raw_input):
         lines.append(f"  raw input: {_hang(words.exact(call.raw_text('raw_input') or ''))}")
     return lines
@@ -186,7 +191,7 @@ def item_text(turn: Turn, item: Item, embedded: set[str]) -> str:
     if isinstance(item, Compaction):
         return _compaction(item)
     if isinstance(item, ModeChange | OptionChange):
-        return words.change(item)
+        return "\n".join([words.change(item), *([f"! {item.oversight}"] if item.oversight else [])])
     raw = words.cut(words.visible(json_text(item.raw)), _VALUE_LIMIT)
     return f"unsupported update {words.visible(item.kind or '(no kind)')}: {raw}"
 
@@ -242,12 +247,10 @@ def call_text(turn: Turn, call: ToolCall) -> str:
     lines += [_content(turn, item, _DIFF_LINES) for item in call.content]
     for permission in words.asked(turn, call):
         lines.append(_INDENT + _hang(words.decision(turn, permission)))
+        lines += [f"{_INDENT}! {_hang(one.text)}" for one in words.warnings(turn, permission)]
         lines += _was_asked(turn, permission)
         if permission.state == "open":
-            lines += [
-                f"{_INDENT}- {_hang(words.visible(option.name))}  ({_hang(words.option_kind(option.kind))})"
-                for option in permission.options
-            ]
+            lines += [f"{_INDENT}- {_option(one)}" for one in permission.offered]
     lines += [_raw(call, which) for which in ("raw_input", "raw_output") if call.raw_text(which) is not None]
     number = turn.tool_calls.number(call.tool_call_id)
     if turn.turn_id and number is not None:  # an excerpt does not know which one it was
@@ -261,16 +264,16 @@ def _first_line(turn: Turn, call: ToolCall) -> str:
 
 
 def _was_asked(turn: Turn, permission: Permission) -> list[str]:
-    change, asked = words.changed_since(turn, permission), permission.asked
-    if change is None or asked is None:
+    asked = words.asked_instead(turn, permission)
+    if asked is None:
         return []
     verb = words.VERBS.get(asked.kind) or words.visible(asked.kind)
-    lines = [change, f"  {_hang(verb)}", *operation(turn, asked)]
+    lines = [f"  {_hang(verb)}", *operation(turn, asked)]
     return [_indented(lines)] + [_content(turn, item, _DIFF_LINES) for item in asked.content]
 
 
 def _raw(call: ToolCall, which: str) -> str:
-    text = words.visible(call.raw_text(which) or "")
+    text = words.exact(call.raw_text(which) or "")
     return f"{_INDENT}{which.replace('_', ' ')}: {words.cut(text, _VALUE_LIMIT)}"
 
 

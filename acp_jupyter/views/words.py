@@ -7,18 +7,20 @@ https://agentclientprotocol.com/protocol/tool-calls. Nothing here shortens a pat
 from __future__ import annotations
 
 import os.path
-import re
 import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import as_dict, as_text
+from acp_jupyter.model.request_warnings import change_since
 from acp_jupyter.model.turn import ModeChange
+from acp_jupyter.model.visible import exact, prose, visible
 
 if TYPE_CHECKING:
     from acp_jupyter.model.content import Location
     from acp_jupyter.model.diff import Diff
-    from acp_jupyter.model.tool_call import Permission, Terminal, ToolCall
+    from acp_jupyter.model.request_warnings import RequestWarning
+    from acp_jupyter.model.tool_call import Permission, PermissionOption, Terminal, ToolCall
     from acp_jupyter.model.turn import OptionChange, PlanEntry, Turn
 
 VERBS = {
@@ -45,6 +47,13 @@ _DECISIONS = {
     "reject_once": "Rejected",
     "reject_always": "Rejected, remembered by the agent,",
 }
+_UNANSWERED = {
+    "turn": "Not answered: the turn was over",
+    "agent": "Withdrawn by the agent",
+    "you": "Cancelled by you",
+    "nobody": "Not allowed: nobody could be asked",
+    "time_limit": "Not answered in time",
+}
 _STATES = {"starting": "starting", "running": "running", "waiting": "waiting for your approval"}
 _STOPS = {
     "end_turn": "done",
@@ -60,38 +69,11 @@ _STATUSES = {
     "cancelled": "cancelled",
     "cut_off": "cut off: the agent ended",
     "rejected": "rejected",
+    "withdrawn": "the agent withdrew its request",
+    "unanswered": "not answered",
     "not_told": "the agent did not tell its end",
 }
 PLAN_MARKS = {"completed": "✓", "in_progress": "●", "pending": "○"}
-
-# Controls but tab and newline; what has no width or changes the direction of what follows; lone surrogates.
-_HIDDEN = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f"
-)
-# Joiners are part of words and of emoji in prose; within a command or a path they deceive.
-_INVISIBLE = re.compile(f"[{_HIDDEN}\u00ad\u034f\u115f\u1160\u200c\u200d\u3164\uffa0]")
-_INVISIBLE_IN_PROSE = re.compile(f"[{_HIDDEN}]")
-_SPACES = re.compile(r" {32,}")
-
-
-def visible(text: str) -> str:
-    """Return ``text`` with every character that hides or deceives spelled out, as ``<U+202E>``."""
-    return _INVISIBLE.sub(_spelled, text)
-
-
-def prose(text: str) -> str:
-    """Return running text for reading: as `visible`, with plain newlines, and with joiners left alone."""
-    return _INVISIBLE_IN_PROSE.sub(_spelled, text.replace("\r\n", "\n"))
-
-
-def exact(text: str) -> str:
-    """Return a command or a path in full, also where a run of spaces would push its end out of sight."""
-    return _SPACES.sub(lambda run: f" <{len(run[0])} spaces> ", visible(text))
-
-
-def _spelled(match: re.Match[str]) -> str:
-    return f"<U+{ord(match[0]):04X}>"
 
 
 def cut(text: str, limit: int) -> str:
@@ -135,8 +117,8 @@ def agent(turn: Turn) -> str:
 
 def change(item: ModeChange | OptionChange) -> str:
     """Return what was changed, and by whom."""
-    what, now = ("mode", item.name) if isinstance(item, ModeChange) else (visible(item.name), item.value)
-    return f"{what} changed to {visible(now)} by {'you' if item.by == 'you' else 'the agent itself'}"
+    what, now = ("mode", item.name) if isinstance(item, ModeChange) else (exact(item.name), item.value)
+    return f"{what} changed to {exact(now)} by {'you' if item.by == 'you' else 'the agent itself'}"
 
 
 def state(turn: Turn) -> str:
@@ -265,7 +247,7 @@ def heading(turn: Turn, call: ToolCall) -> tuple[str, str]:
         return verb, line
     if line:  # whatever the agent calls it, it runs something
         return verb, f"{places} · runs: {line}"
-    return verb, places or visible(call.title or call.name or call.tool_call_id)
+    return verb, places or exact(call.title or call.name or call.tool_call_id)
 
 
 def changed(call: ToolCall) -> str:
@@ -278,10 +260,13 @@ def changed(call: ToolCall) -> str:
 
 def aside(turn: Turn, call: ToolCall) -> str | None:
     """Return the agent's own title and tool name, as its own, where the heading has not said them."""
-    title = visible(call.title)
-    named = f"tool {visible(call.name)}" if call.name else None
-    quoted = f"the agent calls it “{title}”" if title and title != heading(turn, call)[1] else None
-    return ", ".join(filter(None, [quoted, named])) or None
+    title = exact(call.title)
+    named = f"tool {exact(call.name)}" if call.name else None
+    target = heading(turn, call)[1]
+    quoted = f"the agent calls it “{title}”" if title and title != target else None
+    places = [path for path in _places(turn, call) if path not in {".", target}] if command(call) else []
+    at = f"at {', '.join(places)}" if places and not target.startswith(places[0]) else None
+    return ", ".join(filter(None, [quoted, named, at])) or None
 
 
 def asked(turn: Turn, call: ToolCall) -> list[Permission]:
@@ -352,40 +337,39 @@ def resource_text(block: dict[str, Any]) -> str:
 
 def option_kind(kind: str) -> str:
     """Return an option's kind in our words."""
-    return _OPTION_KINDS.get(kind) or (f"unknown kind: {visible(kind)}" if kind else "no kind given")
+    return _OPTION_KINDS.get(kind) or (f"unknown kind: {exact(kind)}" if kind else "no kind given")
 
 
-def changed_since(turn: Turn, permission: Permission) -> str | None:
-    """Return what to say where the call is no longer what was asked; then that is to be shown too."""
-    asked, call = permission.asked, turn.tool_calls[permission.tool_call_id]
-    if permission.state == "open":
-        if asked is None or call.shows(asked):
-            return None
-        return "The agent has changed this call since it asked; this is what it asked for."
-    if asked is None or call.means(asked):
-        return None
-    outcome = "asked" if permission.state != "selected" else "rejected" if permission.rejected else "allowed"
-    return f"The call was changed after this was asked; this is what was {outcome}."
+def option(one: PermissionOption) -> tuple[str, str]:
+    """Return an option's name, its id where it has none, and its kind in our words."""
+    return exact(one.name or one.option_id) or "(no name)", option_kind(one.kind)
+
+
+def warnings(turn: Turn, permission: Permission) -> list[RequestWarning]:
+    """Return what is odd about a request, and whether its call is another by now."""
+    change = change_since(permission, turn.tool_calls.get(permission.tool_call_id))
+    return [*permission.warnings, *filter(None, [change])]
+
+
+def asked_instead(turn: Turn, permission: Permission) -> ToolCall | None:
+    """Return the call as it was asked, where it is another by now; then that is to be shown too."""
+    change = change_since(permission, turn.tool_calls.get(permission.tool_call_id))
+    return permission.asked if change else None
 
 
 def decision(turn: Turn, permission: Permission) -> str:
     """Return what became of a request, who decided it and when; for an open one, that it waits."""
     if permission.state == "open":
         return "Waiting for your answer"
-    option = permission.option
-    reason = f" · {visible(permission.reason)}" if permission.reason else ""
-    named = f" · {visible(option.name)}" if option else ""
-    what = _DECISIONS.get(option.kind, "Answered") if option else "Not allowed"
-    by = permission.decided_by
-    if by == "nobody":
-        return f"{what.rstrip(',')}: nobody could be asked{clock(permission.decided_at)}{named}{reason}"
+    chosen = permission.option
+    reason = f" · {exact(permission.reason)}" if permission.reason else ""
+    at = clock(permission.decided_at)
+    by = permission.decided_by or ""
     if permission.state != "selected":
-        why = {
-            "turn": "the turn was over",
-            "agent": "the agent withdrew its request",
-            "you": "cancelled by you",
-            "time_limit": "nobody answered in time",
-        }
-        return f"Not allowed: {why.get(by or '', by or 'cancelled')}{clock(permission.decided_at)}{reason}"
-    who = {"policy": f"policy {visible(turn.policy)}", "time_limit": "the time limit"}.get(by or "")
-    return f"{what} by {who or visible(by or '?')}{clock(permission.decided_at)}{named}{reason}"
+        return f"{_UNANSWERED.get(by, 'Not answered')}{at}{reason}"
+    name, kind = option(chosen) if chosen else (exact(permission.option_id or ""), "not offered")
+    what = _DECISIONS.get(chosen.kind if chosen else "", f"Answered ({kind})")
+    if by == "nobody":
+        return f"{what.rstrip(',')}: nobody could be asked{at} · {name}{reason}"
+    who = {"policy": f"policy {visible(turn.policy)}", "time_limit": "the time limit"}.get(by)
+    return f"{what} by {who or visible(by or '?')}{at} · {name}{reason}"

@@ -62,7 +62,7 @@ export class Link {
     this.ready();
   }
 
-  decide(key: string, optionId: string): void {
+  decide(key: string, optionId: string | null): void {
     if (this.store?.send(key, optionId)) this.send({ type: 'decide', key, option_id: optionId });
   }
 

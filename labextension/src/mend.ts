@@ -31,7 +31,7 @@ const number = plain(Number.isFinite, () => 0);
 const count = plain(value => Number.isSafeInteger(value) && (value as number) >= 0, () => 0);
 
 /** Null, or nothing at all, is no error: it becomes `none`. */
-function or(none: null | undefined, shape: Shape): Shape {
+function or(none: unknown, shape: Shape): Shape {
   return (value, place, wrong) => (value === undefined || value === null ? none : shape(value, place, wrong));
 }
 
@@ -125,8 +125,8 @@ const item = oneOf({
   elicitation: record({ key: text }),
   notice: record({ severity: text, title: text, description: words }),
   compaction: record({ status: text, summary: list(block), error: words }),
-  mode: record({ name: text, by: optional }),
-  option: record({ name: text, value: text, by: optional }),
+  mode: record({ name: text, by: optional, oversight: optional }),
+  option: record({ name: text, value: text, by: optional, oversight: optional }),
   unknown: unknownOne
 });
 
@@ -162,7 +162,8 @@ const turn = record({
     record({
       key: text, tool_call_id: text, state: text, option_id: words, decided_by: words, reason: words, opened_at: time, decided_at: time,
       options: list(record({ option_id: text, name: text, kind: text })),
-      asked: maybe(toolCall)
+      asked: maybe(toolCall),
+      warnings: or([], list(record({ reason: text, text }))), checking: or(false, flag)
     })
   ),
   elicitations: map(

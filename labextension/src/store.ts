@@ -8,7 +8,7 @@ export class TurnStore {
   /** Kernel's clock less ours, in seconds. */
   clockOffset = 0;
   /** Answers on their way, by the key of what was asked: an option's id or an action, until the document says otherwise. */
-  readonly sent = new Map<string, string>();
+  readonly sent = new Map<string, string | null>();
   /** The number of the last message applied. */
   seq = 0;
 
@@ -69,7 +69,7 @@ export class TurnStore {
   }
 
   /** Remember an answer on its way; false where one already is, or what was asked is not open. */
-  send(key: string, answer: string): boolean {
+  send(key: string, answer: string | null): boolean {
     if (this.sent.has(key) || !openKeys(this.turn).includes(key)) return false;
     this.sent.set(key, answer);
     this.redraw(key);

@@ -115,13 +115,3 @@ function textsOf(diff: Diff): string[] {
   for (const { at, add, del } of [...diff.edits].reverse()) lines.splice(at, add, ...del);
   return diff.is_new ? [diff.new_text] : [lines.join('\n'), diff.new_text];
 }
-
-/** Whether a call is the operation that was asked; its text and terminals aside, which come as results. */
-export function sameOperation(call: ToolCall, asked: ToolCall): boolean {
-  return operation(call) === operation(asked);
-}
-
-function operation({ kind, title, name, locations, raw_input, content }: ToolCall): string {
-  const paths = [...new Set(locations.map(location => location.path))];
-  return JSON.stringify([kind, title, name, paths, raw_input, content.filter(item => item.type === 'diff')]);
-}

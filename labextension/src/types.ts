@@ -22,6 +22,8 @@ export interface Turn {
   /** The agent told it from its memory, when it loaded the session. */
   replayed?: boolean;
   cancel_requested?: boolean;
+  /** Questions are asked by text: no card can be clicked. */
+  by_text?: boolean;
   error: TurnError | null;
   notes: { severity: string; text: string }[];
   title: string | null;
@@ -59,8 +61,8 @@ export type Item =
   | { type: 'elicitation'; key: string }
   | NoticeItem
   | CompactionItem
-  | { type: 'mode'; id: string; name: string; by?: string }
-  | { type: 'option'; id: string; name: string; value: string; by?: string }
+  | { type: 'mode'; id: string; name: string; by?: string; oversight?: string }
+  | { type: 'option'; id: string; name: string; value: string; by?: string; oversight?: string }
   | UnknownItem;
 
 export interface ThoughtItem {
@@ -171,6 +173,8 @@ export interface PermissionOption {
   option_id: string;
   name: string;
   kind: string;
+  /** Another one has the same id, and is safer. */
+  left_out?: boolean;
 }
 
 export interface Permission {
@@ -185,6 +189,10 @@ export interface Permission {
   decided_at: number | null;
   /** The call as it stood when this was asked; null while the call still shows all of it. */
   asked: ToolCall | null;
+  /** What is odd about it: a word for its kind, and a sentence. */
+  warnings: { reason: string; text: string }[];
+  /** Its files are being looked at: it takes no answer yet. */
+  checking: boolean;
 }
 
 /** A form that the agent asks a person to fill in, or an address that it asks to be opened. */
@@ -249,7 +257,7 @@ export type FromCard =
   | { type: 'resync' }
   | { type: 'cleared' }
   | { type: 'bundle' }
-  | { type: 'decide'; key: string; option_id: string }
+  | { type: 'decide'; key: string; option_id: string | null }
   | { type: 'elicit'; key: string; action: ElicitAction; content: Entered | null }
   | { type: 'cancel' };
 

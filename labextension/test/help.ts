@@ -69,6 +69,8 @@ export function permission(more: Partial<Permission> = {}): Permission {
     opened_at: 1001,
     decided_at: null,
     asked: null,
+    warnings: [],
+    checking: false,
     ...more
   };
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import css from '../src/style/permission.css?raw';
-import type { Diff, ToolCall, Turn } from '../src/types';
+import type { Diff, Permission, ToolCall, Turn } from '../src/types';
 import { $, call, click, frame, live, pass, permission, saved, turnOf } from './help';
 
 afterEach(() => document.body.replaceChildren());
@@ -101,14 +101,13 @@ describe('a request', () => {
     expect(marked()).toEqual([true, true]);
   });
 
-  it('shows the whole command, whatever the title or the kind says', async () => {
+  it('U09, U10: shows the whole command, whatever the title or the kind says', async () => {
     const command = `echo ok${' '.repeat(5000)}; rm -rf build\n${'line\n'.repeat(200)}`;
     const raw_input = JSON.stringify({ command, cwd: '/tmp/x' });
     const { el } = await live(turnOf([call({ kind: 'execute', title: 'bash', raw_input })], { permissions: { '1': permission() } }));
     const block = $(el, '.acp-permission');
     expect($(block, 'pre').textContent).toBe(command.replace(' '.repeat(5000), '↦ 5000 spaces'));
     expect(block.textContent).toContain('wants to run this command in /tmp/x');
-    expect(block.textContent).toContain('a run of 5000 spaces that may push its end out of sight');
 
     const spoofed = await live(turnOf([call({ kind: 'read', raw_input })], { permissions: { '1': permission() } }));
     expect($(spoofed.el, '.acp-permission').textContent).toContain('It holds a command');
@@ -135,20 +134,32 @@ describe('a request', () => {
     expect(alone.el.querySelector('.acp-paths')).toBeNull();
   });
 
-  it('shows hidden characters in paths, titles and names of options, and warns', async () => {
+  it('U12: shows hidden characters in paths, titles and names of options, and warns', async () => {
     const nasty = call({ kind: 'edit', title: 'safe\u202e', locations: [{ path: '/home/user/project/a\u202eyp.x', line: null }] });
-    const one = permission({ options: [{ option_id: 'a', name: 'Al\u200blow', kind: 'allow_once' }] });
+    const warnings = [{ reason: 'bidi', text: 'A path holds a right-to-left override.' }, { reason: 'fragment', text: 'a.py: a part\u202e' }];
+    const one = permission({ warnings, options: [{ option_id: 'a', name: 'Al\u200blow', kind: 'allow_once' }] });
     const { el } = await live(turnOf([nasty], { permissions: { '1': one } }));
     const block = $(el, '.acp-permission');
     expect(block.textContent).toContain('/home/user/project/aU+202Eyp.x');
     expect(block.textContent).toContain('AlU+200Blow');
-    expect($(block, '.acp-warning').textContent).toBe('This request holds a right-to-left override and a zero-width space.');
+    const told = [...block.querySelectorAll<HTMLElement>('.acp-warning')];
+    expect(told.map(one => [one.dataset.reason, one.textContent])).toEqual([['bidi', 'A path holds a right-to-left override.'], ['fragment', 'a.py: a partU+202E']]);
     expect(el.textContent).not.toMatch(/[\u202e\u200b]/);
   });
 
-  it('names a path outside of the session’s directories', async () => {
-    const { el } = await live(turnOf([call({ kind: 'read', locations: [{ path: '/etc/passwd', line: null }] })], { permissions: { '1': permission() } }));
-    expect($(el, '.acp-permission .acp-warning').textContent).toBe('This path is outside the session’s directories.');
+  it('takes no answer while its files are looked at, and rests once more when that is told', async () => {
+    const { el, kernel } = await live(asking({ permissions: { '1': permission({ checking: true }) } }));
+    await click(options(el)[0] as Element);
+    press(options(el)[0] as Element, 'a');
+    expect(options(el)[0]?.getAttribute('aria-disabled')).toBe('true');
+    kernel.ops({ op: 'merge', path: ['permissions', '1'], value: { checking: false, warnings: [{ reason: 'mismatch', text: 'a.py is another' }] } });
+    await frame();
+    expect($(el, '.acp-warning[data-reason=mismatch]').textContent).toBe('a.py is another');
+    await click(options(el)[0] as Element);
+    expect(kernel.received).toHaveLength(1);
+    pass(400);
+    await click(options(el)[0] as Element);
+    expect(kernel.received.at(-1)).toEqual({ type: 'decide', key: '1', option_id: 'once' });
   });
 
   it('where nothing is told, the raw input is shown', async () => {
@@ -159,23 +170,29 @@ describe('a request', () => {
     expect($(bare.el, '.acp-permission').textContent).toContain('It sent no details.');
   });
 
-  it('three of a kind stay three; no options say so; an unknown kind is neutral', async () => {
+  it('U03, U05, U06: three of a kind stay three; without a no there is one of ours; an unknown kind is neutral', async () => {
     const three = permission({ options: ['A', 'B', 'C'].map(name => ({ option_id: name, name, kind: 'allow_once' })) });
     const { el } = await live(asking({ permissions: { '1': three } }));
     expect(options(el).map(button => button.dataset.optionId)).toEqual(['A', 'B', 'C']);
     expect(el.querySelectorAll('kbd')).toHaveLength(1);
     const none = await live(asking({ permissions: { '1': permission({ options: [] }) } }));
-    expect($(none.el, '.acp-permission').textContent).toContain('only Stop can end this');
+    const [no] = none.el.querySelectorAll<HTMLButtonElement>('.acp-option');
+    expect(no?.textContent).toBe('None of theseanswers that it was cancelled');
+    await click(no as Element);
+    expect(none.kernel.received.at(-1)).toEqual({ type: 'decide', key: '1', option_id: null });
+    await frame();
+    expect(no?.textContent).toBe('None of thesesent…');
+    const nameless = await live(asking({ permissions: { '1': permission({ options: [{ option_id: '', name: '', kind: 'allow_once' }] }) } }));
+    expect(options(nameless.el)[0]?.textContent).toContain('(no name)');
     const odd = await live(asking({ permissions: { '1': permission({ options: [{ option_id: 'x', name: '', kind: 'allow_persistent' }] }) } }));
     expect(options(odd.el)[0]?.textContent).toContain('unknown kind: allow_persistent');
     expect(options(odd.el)[0]?.getAttribute('aria-label')).toBe('x');
   });
 
-  it('of two options with one id only the safest is offered', async () => {
-    const twice = permission({ options: [{ option_id: 'a', name: 'Always', kind: 'allow_always' }, { option_id: 'a', name: 'Once', kind: 'allow_once' }, { option_id: 'n', name: 'No', kind: 'reject_once' }] });
+  it('U07: of two options with one id only the safest is offered', async () => {
+    const twice = permission({ options: [{ option_id: 'a', name: 'Always', kind: 'allow_always', left_out: true }, { option_id: 'a', name: 'Once', kind: 'allow_once' }, { option_id: 'n', name: 'No', kind: 'reject_once' }] });
     const { el } = await live(asking({ permissions: { '1': twice } }));
     expect(options(el).map(button => button.getAttribute('aria-label'))).toEqual(['Once', 'No']);
-    expect($(el, '.acp-warning').textContent).toContain('Left out: “Always”');
   });
 
   it('several are counted in the head, and “next” goes to each', async () => {
@@ -273,8 +290,35 @@ describe('a request', () => {
   it('in a saved card nothing can be clicked', () => {
     const el = saved(asking());
     expect(el.querySelector('button[data-option-id], .acp-stop')).toBeNull();
-    expect($(el, '.acp-permission').textContent).toContain('It was waiting for an answer when this was saved. It offered: “Allow once”, “Always allow”, “Reject”.');
+    expect($(el, '.acp-permission').textContent).toContain('It was waiting for an answer when this was saved. It offered: “Allow once” (allow · once), “Always allow” (allow · remembered by the agent), “Reject” (reject · once).');
     expect($(el, '.acp-state').textContent).toBe('not finished when this was saved');
+  });
+
+  it('that is asked by text is not said to have been left', () => {
+    const el = saved(asking({ by_text: true }));
+    expect($(el, '.acp-permission').textContent).toContain('It is asked for by text, below, or was when this was saved. It offered: “Allow once” (allow · once)');
+  });
+
+  it('warnings stand on a decided one too; what an unknown kind is called is said', () => {
+    const odd = permission({ state: 'selected', option_id: 'x', decided_by: 'you', options: [{ option_id: 'x', name: 'Yes', kind: 'forever' }], warnings: [{ reason: 'padding', text: 'The command holds a run of 214 spaces.' }] });
+    const el = saved(asking({ permissions: { '1': odd } }));
+    expect($(el, '.acp-decision').textContent).toBe('Answered by you · Yes (unknown kind: forever)');
+    expect($(el, '.acp-warning[data-reason=padding]').textContent).toBe('The command holds a run of 214 spaces.');
+  });
+
+  it('a document from before there were warnings is drawn all the same', () => {
+    const { warnings, checking, ...old } = permission();
+    expect([warnings, checking]).toEqual([[], false]);
+    const el = saved({ ...asking(), permissions: { '1': old } });
+    expect($(el, '.acp-permission').textContent).toContain('“Allow once”');
+    expect(el.querySelector('.acp-warning, .acp-notice')).toBeNull();
+  });
+
+  it('an agent that changes its own mode is warned of', () => {
+    const oversight = 'You may be asked less.';
+    const items: Turn['items'] = [{ type: 'mode', id: 'y', name: 'YOLO', by: 'agent', oversight }, { type: 'mode', id: 'a', name: 'Ask', by: 'you' }];
+    const el = saved(asking({ items }));
+    expect([...el.querySelectorAll<HTMLElement>('.acp-mode-change .acp-warning')].map(one => [one.dataset.reason, one.textContent])).toEqual([['oversight', oversight]]);
   });
 
   it('a saved card says where nothing was offered', () => {
@@ -285,17 +329,19 @@ describe('a request', () => {
 
 describe('a call that changes while it is asked about, or later', () => {
   const ls = call({ kind: 'execute', title: 'List', raw_input: '{"command":"ls"}' });
+  const CHANGED = 'The agent has changed this call since it asked; this is what it asked for.';
+  const changed = (text: string): Permission['warnings'] => [{ reason: 'changed', text }];
   const rm = call({ kind: 'execute', title: 'Clean', raw_input: '{"command":"rm -rf /"}' });
   const decided = { state: 'selected', option_id: 'once', decided_by: 'you' };
 
   it('each of two requests shows what it asked', async () => {
-    const permissions = { '1': permission({ asked: ls, opened_at: 1 }), '2': permission({ key: '2', opened_at: 2 }) };
+    const permissions = { '1': permission({ asked: ls, opened_at: 1, warnings: changed(CHANGED) }), '2': permission({ key: '2', opened_at: 2 }) };
     const { el } = await live(turnOf([rm], { state: 'waiting', permissions }));
     const [first, second] = [...el.querySelectorAll('.acp-permission')] as [Element, Element];
     expect($(first, 'pre').textContent).toBe('ls');
     expect(first.textContent).toContain('The agent calls it: “List”');
     expect(first.textContent).not.toMatch(/rm|Clean/);
-    expect($(first, '.acp-warning[data-reason=changed]').textContent).toBe('The agent has changed this call since it asked; this is what it asked for.');
+    expect($(first, '.acp-warning[data-reason=changed]').textContent).toBe(CHANGED);
     expect($(second, 'pre').textContent).toBe('rm -rf /');
     expect(second.querySelector('.acp-warning')).toBeNull();
   });
@@ -320,14 +366,15 @@ describe('a call that changes while it is asked about, or later', () => {
     [{ ...decided, option_id: 'no' }, 'this is what was rejected.'],
     [{ ...decided, option_id: null, state: 'cancelled' }, 'this is what was asked.']
   ])('a decided one shows what it was about: %j', (decision, words) => {
-    const el = saved(turnOf([rm], { permissions: { '1': permission({ ...decision, asked: ls }) } }));
-    expect($(el, '.acp-permission .acp-warning[data-reason=changed]').textContent).toContain(words);
+    const el = saved(turnOf([rm], { permissions: { '1': permission({ ...decision, asked: ls, warnings: changed(words) }) } }));
+    expect($(el, '.acp-permission .acp-warning[data-reason=changed]').textContent).toBe(words);
+    expect($(el, '.acp-permission').textContent).toContain('wanted to');
     expect($(el, '.acp-permission pre').textContent).toBe('ls');
   });
 
   it('an approved diff stays where other content takes its place', () => {
     const asked = call({ kind: 'edit', content: [diff('a\n', 'b\n')] });
-    const el = saved(turnOf([call({ kind: 'edit' })], { permissions: { '1': permission({ ...decided, asked }) } }));
+    const el = saved(turnOf([call({ kind: 'edit' })], { permissions: { '1': permission({ ...decided, asked, warnings: changed('changed') }) } }));
     expect($(el, '.acp-permission .acp-diff').textContent).toContain('b');
   });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bytes, clock, duration, money, plural, roughly, tokens } from '../src/text/format';
 import { fromCwd, pathTrouble } from '../src/text/paths';
-import { hiddenWords, visible } from '../src/text/visible';
+import { visible } from '../src/text/visible';
 import { toolInput } from '../src/tool-input';
 
 function shown(text: string): string {
@@ -29,11 +29,6 @@ describe('visible', () => {
   it('loses no character that can be seen', () => {
     const text = `a\u202eb${' '.repeat(40)}c\u200d\nd`;
     expect(shown(text).replace(/\[.*?\]/g, '')).toBe('abc\nd');
-  });
-
-  it('tells what is hidden', () => {
-    expect(hiddenWords(['ls', 'x'])).toBeNull();
-    expect(hiddenWords([`a\u202e${' '.repeat(214)}`, '\u202e'])).toBe('a right-to-left override and a run of 214 spaces');
   });
 });
 

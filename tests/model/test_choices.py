@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from acp_jupyter.model import events
+from acp_jupyter.model.request_warnings import oversight_of
 from acp_jupyter.model.transcript import from_json, to_json
 from acp_jupyter.model.turn import ModeChange, OptionChange
 
@@ -56,7 +57,7 @@ def test_p10_a_mode_that_we_set_is_ours_and_one_that_was_refused_is_not() -> Non
     play.apply(events.ChoiceAnswered(None, "go"))
     assert play.turn.items == [ModeChange("go", "Go on", "you")]
     play.update("current_mode_update", currentModeId="ask")
-    assert play.turn.items[-1] == ModeChange("ask", "ask", "agent")
+    assert play.turn.items[-1] == ModeChange("ask", "ask", "agent", oversight_of("mode"))
 
 
 def test_o6_the_complete_list_replaces() -> None:

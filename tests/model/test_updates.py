@@ -10,6 +10,7 @@ import pytest
 from acp_jupyter.model import events
 from acp_jupyter.model.content import Block, Location, TerminalRef, UnknownContent
 from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.request_warnings import oversight_of
 from acp_jupyter.model.state import SessionState
 from acp_jupyter.model.text import Text
 from acp_jupyter.model.turn import (
@@ -190,7 +191,7 @@ def test_u8_current_mode_update(field: str) -> None:
     assert play.turn.mode == {"id": "ask", "name": "Ask"}
     play.update("current_mode_update", **{field: "go"})
     assert play.turn.mode == {"id": "go", "name": "Go on"}
-    assert play.turn.items == [ModeChange("go", "Go on")]
+    assert play.turn.items == [ModeChange("go", "Go on", "agent", oversight_of("mode"))]
     seen(play, "mode: Go on", "mode changed to Go on by the agent itself")
 
 

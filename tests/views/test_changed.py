@@ -28,7 +28,7 @@ def test_each_of_two_requests_about_one_call_is_told_by_what_it_asked() -> None:
     play = asked_ls()
     play.ask("k2", {"toolCallId": "c", "title": "Clean", "rawInput": {"command": "rm -rf /"}}, "allow_once")
     first, second = (permission_text(play.turn, one) for one in play.turn.permissions.values())
-    assert f"  {OPEN}\n  command: ls\n" in first
+    assert f"  ! {OPEN}\n  command: ls\n" in first
     assert "rm -rf" not in first
     assert "Clean" not in first
     assert "  command: rm -rf /\n" in second

@@ -19,7 +19,7 @@ TAGS = set(
     "div span p strong em s code pre details summary ol ul li br hr h1 h2 h3 h4 h5 h6 blockquote a img "
     "table thead tbody tr th td".split()
 )
-ATTRIBUTES = {"class", "style", "open", "href", "rel", "src", "alt", "start"}
+ATTRIBUTES = {"class", "style", "open", "href", "rel", "src", "alt", "start", "data-reason"}
 VOID = {"br", "hr", "img"}
 
 

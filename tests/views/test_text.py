@@ -104,7 +104,7 @@ def test_p4_a_question_tells_the_operation_in_full_and_quotes_the_agent() -> Non
     play.ask("k", described, "allow_once", "allow_always", "reject_once", "odd")
     assert permission_text(play.turn, play.turn.permissions["k"]).split("\n") == [
         "Fake 1.0 asks for permission: Run",
-        "  command: echo ok <100 spaces> ; rm -rf build",
+        "  command: echo ok <↦ 100 spaces> ; rm -rf build",
         "    | second line",
         f"  path: {CWD}/a.py",
         "  path: /etc/x (outside the session's directories)",
@@ -112,7 +112,10 @@ def test_p4_a_question_tells_the_operation_in_full_and_quotes_the_agent() -> Non
         "  the agent calls it: “Say ok",
         "    |   1. Harmless”",
         "  tool: bash",
-        '  raw input: {"command":"echo ok <100 spaces> ; rm -rf build\\nsecond line","timeout":5}',
+        '  raw input: {"command":"echo ok <↦ 100 spaces> ; rm -rf build\\nsecond line","timeout":5}',
+        "  ! The command holds a run of 100 spaces, which may push its end out of sight.",
+        "  ! Outside the session's directories: /etc/x.",
+        "  ! What “Do odd” does is not known: its kind is none of the protocol's.",
         "  1. Do allow_once  (allow · once)",
         "  2. Do allow_always  (allow · remembered by the agent)",
         "  3. Do reject_once  (reject · once)",
@@ -168,6 +171,7 @@ def test_no_word_of_the_agents_makes_a_line_of_ours() -> None:
         "the agent",
         "tool: x",
         "raw input",
+        *["! Its raw", "! Its raw", "! Outside", "! What “x"],
         "1. x",
     ]
     assert "\r" not in text

@@ -77,9 +77,9 @@ def test_u09_a_command_is_never_cut_and_spaces_hide_nothing() -> None:
     command = "echo ok" + " " * 5000 + "; rm -rf build\n" + "\n".join(f"line {n}" for n in range(200))
     play, made = call(kind="execute", rawInput={"command": command})
     shown = words.command(made) or ""
-    assert shown.startswith("echo ok <5000 spaces> ; rm -rf build\nline 0\n")
+    assert shown.startswith("echo ok <↦ 5000 spaces> ; rm -rf build\nline 0\n")
     assert shown.endswith("line 199")
-    seen(play, "<5000 spaces> ; rm -rf build", "line 199")
+    seen(play, "<↦ 5000 spaces> ; rm -rf build", "line 199")
 
 
 @pytest.mark.parametrize(
@@ -181,18 +181,18 @@ def test_u06_kinds_of_options(kind: str, expected: str) -> None:
             r"Rejected: nobody could be asked at \d\d:\d\d:\d\d · Do reject_once · use --approve edits",
         ),
         (("cancelled", "nobody", None, None), r"Not allowed: nobody could be asked at \d\d:\d\d:\d\d"),
-        (("cancelled", "turn", None, None), r"Not allowed: the turn was over at \d\d:\d\d:\d\d"),
-        (
-            ("cancelled", "agent", None, None),
-            r"Not allowed: the agent withdrew its request at \d\d:\d\d:\d\d",
-        ),
+        (("cancelled", "turn", None, None), r"Not answered: the turn was over at \d\d:\d\d:\d\d"),
+        (("cancelled", "agent", None, None), r"Withdrawn by the agent at \d\d:\d\d:\d\d"),
         (
             ("selected", "time_limit", "reject_once", "no answer within 60 s"),
             r"Rejected by the time limit at \d\d:\d\d:\d\d · Do reject_once · no answer within 60 s",
         ),
-        (("cancelled", "time_limit", None, None), r"Not allowed: nobody answered in time at \d\d:\d\d:\d\d"),
-        (("cancelled", "you", None, None), r"Not allowed: cancelled by you at \d\d:\d\d:\d\d"),
-        (("selected", "you", "odd", None), r"Answered by you at \d\d:\d\d:\d\d · Do odd"),
+        (("cancelled", "time_limit", None, None), r"Not answered in time at \d\d:\d\d:\d\d"),
+        (("cancelled", "you", None, None), r"Cancelled by you at \d\d:\d\d:\d\d"),
+        (
+            ("selected", "you", "odd", None),
+            r"Answered \(unknown kind: odd\) by you at \d\d:\d\d:\d\d · Do odd",
+        ),
     ],
 )
 def test_decisions(closed: tuple[Any, ...], expected: str) -> None:

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { pathsOf, saysMore, toolInput, type ToolInput } from '../tool-input';
 import type { Permission, ToolCall } from '../types';
 import { ContentView } from './content';
@@ -66,10 +66,6 @@ function RawInput({ text }: { text: string }): JSX.Element {
       <pre class="acp-command acp-raw-input" dir="ltr"><Seen text={text} /></pre>
     </>
   );
-}
-
-export function Changed({ children }: { children: ComponentChildren }): JSX.Element {
-  return <div class="acp-warning" data-reason="changed">{children}</div>;
 }
 
 /** The content of the call when it was asked; of one that still shows it, it stands above the request. */

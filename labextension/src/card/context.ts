@@ -13,7 +13,7 @@ export interface Card {
   /** Whether the kernel went away while the card was live. */
   gone?: boolean;
   ui: Ui;
-  decide(key: string, optionId: string): void;
+  decide(key: string, optionId: string | null): void;
   elicit(key: string, action: ElicitAction, content: Entered | null): void;
   cancel(): void;
 }

@@ -43,19 +43,22 @@ export function ItemView({ item, id, last }: { item: Drawn; id: string; last: bo
     case 'compaction':
       return <Compaction item={item} id={id} />;
     case 'mode':
-      return <Change what="The agent’s mode" now={item.name} by={item.by} />;
+      return <Change what="The agent’s mode" now={item.name} item={item} />;
     case 'option':
-      return <Change what={item.name} now={item.value} by={item.by} />;
+      return <Change what={item.name} now={item.value} item={item} />;
     default:
       return <Unknown item={item} id={id} />;
   }
 }
 
-function Change({ what, now, by }: { what: string; now: string; by: string | undefined }): JSX.Element {
+function Change({ what, now, item: { by, oversight } }: { what: string; now: string; item: { by?: string; oversight?: string } }): JSX.Element {
   return (
     <div class="acp-mode-change" data-by={by}>
       <Icon name="switch_mode" />
-      <span><Seen text={what} /> is now <b><Seen text={now} /></b>{by === 'you' ? ', set by you' : by === 'agent' ? ', changed by the agent itself' : ''}</span>
+      <span>
+        <Seen text={what} /> is now <b><Seen text={now} /></b>{by === 'you' ? ', set by you' : by === 'agent' ? ', changed by the agent itself' : ''}
+        {oversight ? <div class="acp-warning" data-reason="oversight"><Seen text={oversight} /></div> : null}
+      </span>
     </div>
   );
 }

@@ -6,6 +6,9 @@ export { BOX_REST_MS };
 /** Whether a box has only just appeared; it is drawn anew when it has rested. */
 export function useRest(active: boolean): () => boolean {
   const appeared = useRef(performance.now());
+  const was = useRef(active);
+  if (active && !was.current) appeared.current = performance.now();
+  was.current = active;
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const left = (): number => (active ? appeared.current + BOX_REST_MS - performance.now() : 0);
   const drawnResting = left() > 0;

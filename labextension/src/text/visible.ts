@@ -1,15 +1,7 @@
 /** Make characters seen that would hide, reorder or fake what a person is asked to approve. */
 
+/** Text, or a badge for what cannot be seen; `what` is told of a run. */
 export type Piece = string | { badge: string; what: string };
-
-const NAMES: Record<number, string> = {
-  0x00: 'null character', 0x07: 'bell', 0x08: 'backspace', 0x0d: 'carriage return', 0x1b: 'escape character', 0x7f: 'delete character',
-  0xad: 'soft hyphen', 0x61c: 'Arabic letter mark', 0x200b: 'zero-width space', 0x200c: 'zero-width non-joiner', 0x200d: 'zero-width joiner',
-  0x200e: 'left-to-right mark', 0x200f: 'right-to-left mark', 0x2028: 'line separator', 0x2029: 'paragraph separator',
-  0x202a: 'left-to-right embedding', 0x202b: 'right-to-left embedding', 0x202c: 'end of direction change', 0x202d: 'left-to-right override',
-  0x202e: 'right-to-left override', 0x2060: 'word joiner', 0x2066: 'left-to-right isolate', 0x2067: 'right-to-left isolate',
-  0x2068: 'first strong isolate', 0x2069: 'end of direction isolate', 0xfeff: 'byte order mark', 0xfffd: 'replacement character'
-};
 
 // Controls but tab and newline, default-ignorable characters, direction controls, blanks that look like nothing, tags.
 const HIDDEN =
@@ -33,7 +25,7 @@ function hex(code: number): string {
 
 function badgeOf(char: string): Piece {
   const code = char.codePointAt(0) ?? 0;
-  return { badge: hex(code), what: NAMES[code] ?? (code < 0xa0 ? 'control character' : 'invisible character') };
+  return { badge: hex(code), what: code < 0xa0 ? 'control character' : 'invisible character' };
 }
 
 /** Split `text` into what can be shown as it is, and badges for what cannot be seen. */
@@ -54,12 +46,4 @@ export function visible(text: string): Piece[] {
   }
   if (from < text.length) pieces.push(text.slice(from));
   return pieces;
-}
-
-/** What `texts` hide, in words: `a right-to-left override and a run of 214 spaces`; null where nothing. */
-export function hiddenWords(texts: string[]): string | null {
-  const found = texts.flatMap(text => visible(text).flatMap(piece => (typeof piece === 'string' ? [] : [piece.what])));
-  const words = [...new Set(found)].map(what => `${/^[aeiou]/i.test(what) ? 'an' : 'a'} ${what}`);
-  if (words.length === 0) return null;
-  return words.length === 1 ? (words[0] as string) : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
