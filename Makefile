@@ -58,9 +58,9 @@ test-agents: setup ## three real agents with a scripted model, installed in .age
 bench: setup ## ratios, each beside a baseline of the same run
 	$(RUN) python -m benchmarks $(BENCHMARKS)
 
-soak: setup ## a thousand turns, 60 MB in a line, stubborn processes, 10,000 sequences of faults
+soak: setup ## a thousand turns, 60 MB in a line, stubborn processes, 10,000 sequences of faults, 10,000 of lies
 	$(RUN) pytest -m soak -s tests/soak
-	$(RUN) ACP_JUPYTER_FUZZ=10000 pytest --timeout 3600 tests/protocol/test_fuzz.py tests/protocol/test_fuzz_state.py
+	$(RUN) ACP_JUPYTER_FUZZ=10000 pytest --timeout 3600 tests/protocol/test_fuzz.py tests/protocol/test_fuzz_state.py tests/protocol/test_fuzz_requests.py
 
 screenshots: setup ## pictures of the card and of the gallery, light and dark, in build/screenshots
 	$(RUN) pytest tests/browser/test_pictures.py tests/browser/test_gallery.py
