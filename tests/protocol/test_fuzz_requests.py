@@ -127,10 +127,7 @@ near = st.builds(lambda good, other: {**good, **other}, st.sampled_from(NEAR), o
 
 asks = st.tuples(st.just("ask"), call_ids, labels | near, options | st.just(plain))
 whiches = st.integers(0, 5)
-steps = st.one_of(
-    asks,
-    asks,
-    asks,
+others = st.one_of(
     st.tuples(st.sampled_from(["tool_call", "tool_call_update"]), call_ids, labels),
     st.tuples(
         st.just("select"), whiches, st.sampled_from(["", "1", "2", "3", "allow", "allow_once", "bogus", None])
@@ -141,6 +138,8 @@ steps = st.one_of(
     st.tuples(st.just("turn"), st.sampled_from(sorted(POLICIES)), st.booleans()),
     st.tuples(st.just("flood"), st.integers(2, 12), call_ids, options),
 )
+
+steps = st.booleans().flatmap(lambda asks_now: asks if asks_now else others)
 
 
 def told(call_id: str | None, given_: dict[str, Any]) -> dict[str, Any]:
