@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model import events
 from acp_jupyter.model.reduce import reduce
+from acp_jupyter.model.request_warnings import RequestWarning
 from acp_jupyter.model.state import SessionState
 from acp_jupyter.model.transcript import to_json
 from acp_jupyter.model.turn import AgentInfo, Turn, TurnError
@@ -421,6 +422,10 @@ def _decided(stage: Stage) -> None:
         stage.apply(events.PermissionClosed(name, state, by, option, reason))
         if option in {"allow_once", "allow_always"}:
             stage.update("tool_call_update", toolCallId=name, status="completed")
+    stage.ask("warned", _run("warned", "make" + " " * 90 + "install \u202e"))
+    stage.apply(events.PermissionClosed("warned", "selected", "you", "allow_once"))
+    changed = {"rawInput": {"command": "make uninstall"}, "status": "completed"}
+    stage.update("tool_call_update", toolCallId="warned", **changed)
     stage.end()
 
 
@@ -446,6 +451,25 @@ def _lying(stage: Stage) -> None:
     stage.ask("turned", _run("turned", "cat \u202egnp.exe\u202c && echo zero\u200bwidth"))
     stage.ask("changed", _run("changed", "ls"))
     stage.update("tool_call_update", toolCallId="changed", rawInput={"command": "rm -rf /"})
+    far = {"toolCallId": "far", "kind": "read", "title": f"Read{' ' * 99}secrets", "name": "read_file"}
+    stage.ask("far", {**far, "locations": [{"path": "/etc/shadow"}, {"path": f"{CWD}/a{' ' * 40}.py"}]})
+    _compared(stage)
+
+
+def _compared(stage: Stage) -> None:
+    """Requests about diffs, with what a look at their files can find."""
+    change = _diff("loader.py", "    rows = []\n", "    rows: list[list[float]] = []\n")
+    found = {
+        "mismatch": f"{CWD}/loader.py does not hold the old text that the agent shows: another may be lost.",
+        "line-ends": f"{CWD}/loader.py: the old text is there with other line ends.",
+        "fragment": f"{CWD}/loader.py: this is a part of it, from line 41 on.",
+        "unchecked": f"{CWD}/loader.py could not be compared with this: it is larger than 8 MiB.",
+    }
+    for reason, text in found.items():
+        call = {"toolCallId": reason, "title": f"Edit ({reason})", "kind": "edit", "content": [change]}
+        request = {"toolCall": call, "options": [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]}
+        stage.apply(events.PermissionAsked(reason, request, check=True))
+        stage.apply(events.PermissionChecked(reason, (RequestWarning(reason, text),)))
 
 
 def _late(stage: Stage) -> None:

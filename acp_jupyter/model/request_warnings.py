@@ -142,10 +142,17 @@ def _hidden_warnings(finds: Iterable[_Find]) -> Iterator[RequestWarning]:
     found: dict[str, dict[str, dict[str, None]]] = {}
     for part, reason, words in finds:
         found.setdefault(reason, {}).setdefault(part, {})[words] = None
-    for reason, parts in found.items():
-        told = "; ".join(f"{part} holds {_told(list(words))}" for part, words in parts.items())
+    for reason, places in found.items():
+        same: dict[str, list[str]] = {}
+        for part, words in places.items():
+            same.setdefault(_told(list(words)), []).append(part)
+        told = "; ".join(f"{_all(parts)} {words}" for words, parts in same.items())
         more = ", which may push its end out of sight" if reason == "padding" else ""
         yield RequestWarning(reason, f"{told[0].upper()}{told[1:]}{more}.")
+
+
+def _all(parts: list[str]) -> str:
+    return f"{parts[0]} holds" if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]} hold"
 
 
 def _told(words: list[str]) -> str:

@@ -20,7 +20,7 @@ function kernel(turn: Turn): Model {
   const handlers: ((content: unknown) => void)[] = [];
   return {
     get: () => undefined,
-    on: (_event, handler) => void handlers.push(handler),
+    on: (event, handler) => void (event === 'msg:custom' && handlers.push(handler)), // it never goes away
     off: () => undefined,
     send(content) {
       console.log(JSON.stringify(content));
