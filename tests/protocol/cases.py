@@ -603,4 +603,125 @@ FILES = Section(
     ),
 )
 
-CASES = (LINES, PROCESSES, PROTOCOL, TERMINALS, FILES)
+ASKED = Section(
+    "Permission requests",
+    "U",
+    (
+        Row(
+            "U01",
+            "the first answer counts, and one is sent, however many clicks come at once",
+            (
+                "session/test_permissions.py::test_u01_the_second_decision_is_too_late_and_one_reply_is_sent",
+                "session/test_permissions.py::test_u01_two_threads_decide_at_once",
+                "labextension/test/permission.test.ts: a click is sent once, disables every button at once, and shows until the document says more",
+            ),
+        ),
+        Row(
+            "U02",
+            "a click after a cancel, the turn's end or the agent's death does nothing; the card says what became of the request",
+            (
+                "session/test_permissions.py::test_u02_a_click_that_comes_too_late_is_answered_by_nothing",
+                "session/test_permissions.py::test_u02_a_request_left_open_at_the_turns_end_expires",
+                "session/test_permissions.py::test_u02_an_agent_that_dies_closes_its_request",
+                "model/test_request_warnings.py::test_u02_a_call_is_headed_by_what_became_of_its_request",
+            ),
+        ),
+        Row(
+            "U03",
+            "each option is a button of its own, in the agent's order; of several of a kind no policy picks one",
+            ("session/test_permissions.py::test_u03_three_of_a_kind_stay_three_and_no_policy_picks_one",),
+        ),
+        Row(
+            "U05",
+            "without options there is a button of ours that answers `cancelled`",
+            (
+                "session/test_permissions.py::test_u05_without_options_a_person_can_say_no",
+                "model/test_request_warnings.py::test_u05_no_options",
+                "browser/test_requests.py::test_u05_where_the_agent_offers_no_way_to_say_no_the_card_has_one",
+            ),
+        ),
+        Row(
+            "U06",
+            "an option of an unknown kind is offered, named as such and warned of; no policy picks it",
+            (
+                "session/test_permissions.py::test_u06_an_unknown_kind_and_malformed_options_cost_only_themselves",
+                "model/test_request_warnings.py::test_u06_an_unknown_kind_is_told",
+            ),
+        ),
+        Row(
+            "U07",
+            "of options with one id only the safest can be chosen, with a warning",
+            (
+                "model/test_request_warnings.py::test_u07_of_options_with_one_id_only_the_safest_can_be_chosen",
+            ),
+        ),
+        Row(
+            "U09",
+            "commands are whole; runs of blanks are marked in place with their number, and warned of",
+            (
+                "model/test_request_warnings.py::test_u09_a_padded_command_is_warned_of_and_marked_in_place",
+                "model/test_request_warnings.py::test_u09_a_padded_path_and_title_are_marked_in_place",
+                "views/test_words.py::test_u09_a_command_is_never_cut_and_spaces_hide_nothing",
+            ),
+        ),
+        Row(
+            "U10",
+            "the command is that of the raw input, whatever the title says",
+            (
+                "model/test_request_warnings.py::test_u10_the_command_of_the_raw_input_is_asked_about",
+                "views/test_words.py::test_u10_the_command_in_the_raw_input",
+            ),
+        ),
+        Row(
+            "U11",
+            "what would rewrite a line is spelled out on the card, in text, in the log, and warned of",
+            (
+                "model/test_request_warnings.py::test_u11_what_rewrites_a_line_is_shown_and_warned_of",
+                "views/test_console.py::test_u11_what_an_agent_says_cannot_move_the_cursor",
+            ),
+        ),
+        Row(
+            "U12",
+            "what hides the order of characters, or has no width, is spelled out and warned of",
+            (
+                "model/test_request_warnings.py::test_u12_what_hides_the_order_is_shown_and_warned_of",
+                "model/test_request_warnings.py::test_u12_wherever_it_stands",
+            ),
+        ),
+        Row(
+            "U14",
+            "whatever an agent says is inert",
+            (
+                "views/test_html.py::test_u14_whatever_an_agent_says_is_inert",
+                "views/test_html.py::test_u14_the_text_spells_out_what_hides",
+                "views/test_parts.py::test_u14_parts_of_a_hostile_turn_are_inert",
+                "model/test_request_warnings.py::test_u14_warnings_are_inert",
+            ),
+        ),
+        Row(
+            "U15",
+            "where only *always* is offered it can be given, and says that the agent will remember it",
+            (
+                "session/test_permissions.py::test_u15_and_u18_always_is_sent_as_it_is_and_is_the_agents_to_remember",
+            ),
+        ),
+        Row(
+            "U16",
+            "what was rejected is neither written nor run; only an allowance is a yes",
+            (
+                "session/test_client_consent.py::test_u16_what_was_rejected_is_not_written",
+                "session/test_client_requests.py::test_u16_selected_is_not_allowed",
+                "session/test_client_requests.py::test_u16_only_true_is_a_yes",
+            ),
+        ),
+        Row(
+            "U18",
+            "*always* is sent at once, confirmed on the card, and kept by the agent alone",
+            (
+                "session/test_permissions.py::test_u15_and_u18_always_is_sent_as_it_is_and_is_the_agents_to_remember",
+            ),
+        ),
+    ),
+)
+
+CASES = (LINES, PROCESSES, PROTOCOL, TERMINALS, FILES, ASKED)

@@ -764,6 +764,7 @@ PERMISSIONS = Section(
                 "session/test_policy.py::test_without_a_location_it_is_asked",
                 "session/test_policy.py::test_a_read_with_a_command_is_asked",
                 "session/test_permissions.py::test_a_policy_answers_without_a_person",
+                "protocol/test_fuzz_requests.py::test_p3_p5_p8_no_lie_is_allowed",
             ),
         ),
         Row(
@@ -774,7 +775,7 @@ PERMISSIONS = Section(
                 "views/test_text.py::test_p4_a_question_shows_the_diff_and_an_unfamiliar_raw_input_whole",
                 "views/test_words.py::test_hidden_characters_are_spelled_out",
                 "labextension/test/permission.test.ts: is told in our words, with the whole path, and the agent’s title as such",
-                "labextension/test/permission.test.ts: shows hidden characters in paths, titles and names of options, and warns",
+                "labextension/test/permission.test.ts: U12: shows hidden characters in paths, titles and names of options, and warns",
             ),
         ),
         Row(
@@ -782,7 +783,7 @@ PERMISSIONS = Section(
             "a button for each option, in the agent's order; an unknown kind is neutral, and no policy picks it",
             (
                 "labextension/test/permission.test.ts: has a button per option, in the agent’s order, with its name and our word for its kind",
-                "labextension/test/permission.test.ts: three of a kind stay three; no options say so; an unknown kind is neutral",
+                "labextension/test/permission.test.ts: U03, U05, U06: three of a kind stay three; without a no there is one of ours; an unknown kind is neutral",
                 "session/test_permissions.py::test_u06_an_unknown_kind_and_malformed_options_cost_only_themselves",
                 "session/test_policy.py::test_only_one_plain_allow_once_is_picked",
             ),
@@ -817,8 +818,9 @@ PERMISSIONS = Section(
         ),
         Row(
             "P10",
-            "a mode or option that the agent changed by itself is marked as its own doing",
+            "a mode or option that the agent changed by itself is marked as its own doing, and warned of",
             (
+                "model/test_request_warnings.py::test_p10_an_option_that_the_agent_changes_itself",
                 "model/test_choices.py::test_p10_an_option_that_changed_by_itself_is_the_agents_doing",
                 "model/test_choices.py::test_p10_a_mode_that_we_set_is_ours_and_one_that_was_refused_is_not",
                 "labextension/test/page.test.ts: say who made them",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from acp_jupyter.errors import AgentExited, PermissionClosed, UsageError
+from acp_jupyter.views.text import turn_text
 
 from .bench import OPTIONS, TIMEOUT_S, Bench, ask, asked, finish, until
 
@@ -138,6 +139,74 @@ def test_allow_once_is_refused_where_it_is_not_plain(bench: Bench, options: list
         session.pending[0].reject()
         finish(run)
     assert outcomes(bench) == [CANCELLED]
+
+
+def test_u03_three_of_a_kind_stay_three_and_no_policy_picks_one(bench: Bench) -> None:
+    three = [{"optionId": name.lower(), "name": name, "kind": "allow_once"} for name in "ABC"]
+    session = bench.session([ask({}, three)])
+    with session.attended():
+        run = session.start("go", policy="allow-once-all")
+        (permission,) = asked(session)
+        assert [(one.option_id, one.name) for one in permission.offered] == [
+            ("a", "A"),
+            ("b", "B"),
+            ("c", "C"),
+        ]
+        session.decide(permission.key, "b")
+        turn = finish(run)
+    assert outcomes(bench) == [selected("b")]
+    assert [one.decided_by for one in turn.permissions.values()] == ["you"]
+
+
+def test_u05_without_options_a_person_can_say_no(bench: Bench) -> None:
+    session = bench.session([ask({}, [])])
+    with session.attended():
+        run = session.start("go")
+        (permission,) = asked(session)
+        session.decide(permission.key, None)  # the card's own button
+        turn = finish(run)
+    assert outcomes(bench) == [CANCELLED]
+    assert [(one.state, one.decided_by) for one in turn.permissions.values()] == [("cancelled", "you")]
+
+
+def test_u15_and_u18_always_is_sent_as_it_is_and_is_the_agents_to_remember(bench: Bench) -> None:
+    always = [OPTIONS[1], OPTIONS[2]]
+    session = bench.session(
+        [ask({"kind": "execute"}, always), ask({"toolCallId": "c2", "kind": "execute"}, always)]
+    )
+    with session.attended():
+        run = session.start("go")
+        (first,) = asked(session)
+        session.decide(first.key, "always")
+        until(session, lambda: first.state != "open")
+        (second,) = asked(session)  # what it was told is the agent's affair: we answer nothing by ourselves
+        assert second is not first
+        session.decide(second.key, "no")
+        turn = finish(run)
+    assert outcomes(bench) == [selected("always"), selected("no")]
+    text = turn_text(turn)
+    assert "Allowed, remembered by the agent, by you at" in text
+    assert turn_text(turn).count("Rejected by you at") == 1
+
+
+@pytest.mark.parametrize("how", ["cancel", "end"])
+def test_u02_a_click_that_comes_too_late_is_answered_by_nothing(bench: Bench, how: str) -> None:
+    go = str(bench.folder / "go")
+    session = bench.session([ask({}, wait=False), {"until_file": go}, {"end": {}}, {"await": "answer"}])
+    with session.attended():
+        run = session.start("go")
+        (permission,) = asked(session)
+        if how == "cancel":
+            run.cancel()
+        (bench.folder / "go").touch()
+        finish(run)
+        until(session, lambda: permission.state != "open")
+        session.decide(permission.key, "yes")
+        session.decide(permission.key, None)
+        session.reject_unasked(permission.key)
+    assert outcomes(bench) == [CANCELLED]
+    assert (permission.state, permission.decided_by) == ("cancelled", "turn")
+    assert "Not answered: the turn was over at" in turn_text(run.turn)
 
 
 def test_u06_an_unknown_kind_and_malformed_options_cost_only_themselves(bench: Bench) -> None:
@@ -345,7 +414,7 @@ def test_u02_an_agent_that_dies_closes_its_request(bench: Bench) -> None:
     assert run.turn.permissions[pending.key].decided_by == "agent"
 
 
-def test_a_request_left_open_at_the_turns_end_expires(bench: Bench) -> None:
+def test_u02_a_request_left_open_at_the_turns_end_expires(bench: Bench) -> None:
     session = bench.session(
         [ask({}, wait=False), {"until_file": str(bench.folder / "go")}, {"end": {}}, {"await": "answer"}]
     )
