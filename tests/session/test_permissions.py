@@ -10,7 +10,7 @@ import pytest
 from acp_jupyter.errors import AgentExited, PermissionClosed, UsageError
 from acp_jupyter.views.text import turn_text
 
-from .bench import OPTIONS, TIMEOUT_S, Bench, ask, asked, finish, until
+from .bench import OPTIONS, TIMEOUT_S, Bench, ask, asked, finish, soon, until
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 SAY = {"text": "${answer}"}
@@ -204,6 +204,7 @@ def test_u02_a_click_that_comes_too_late_is_answered_by_nothing(bench: Bench, ho
         session.decide(permission.key, "yes")
         session.decide(permission.key, None)
         session.reject_unasked(permission.key)
+    soon(lambda: outcomes(bench))  # the agent notes it after the turn's end
     assert outcomes(bench) == [CANCELLED]
     assert (permission.state, permission.decided_by) == ("cancelled", "turn")
     assert "Not answered: the turn was over at" in turn_text(run.turn)
