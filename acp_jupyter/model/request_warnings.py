@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LOOKING = frozenset({"read", "search", "think", "fetch"})
 _KNOWN_KINDS = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
+_LOOKED_THROUGH = 2_000_000  # characters of one text: a tenth of a second at worst
 _PATHS_TOLD = 3
 _WORDS_TOLD = 4
 _OTHER_INPUT, _NEW_TEXT, _UNREAD = "its raw input", "the new text of a file", ""
@@ -93,11 +94,14 @@ class _Find(NamedTuple):
 def _finds(call: ToolCall | None, options: Sequence[PermissionOption]) -> Iterator[_Find]:
     texts = [] if call is None else [*_raw_texts(call.raw_input), *_own_texts(call)]
     for part, text in [*texts, *(("the name of an option", one.name) for one in options)]:
+        if len(text) > _LOOKED_THROUGH:
+            yield _Find(part, "unchecked", "text too long to be looked through")
+            continue
         found = direction_changes(text) if part == _NEW_TEXT else hidden(text)
         yield from (_Find(part, reason, words) for reason, words in found)
     for diff in call.diffs if call is not None else ():
-        before = set(direction_changes(diff.old_text or ""))
-        new = (one for one in direction_changes(diff.new_text) if one not in before)
+        before = set(direction_changes((diff.old_text or "")[:_LOOKED_THROUGH]))
+        new = (one for one in direction_changes(diff.new_text[:_LOOKED_THROUGH]) if one not in before)
         yield from (_Find(_NEW_TEXT, reason, words) for reason, words in new)
 
 

@@ -123,6 +123,20 @@ def test_many_kinds_of_controls_are_counted() -> None:
     assert told.endswith("and a further 3.")
 
 
+def test_a_text_that_is_too_long_is_not_looked_through_and_said() -> None:
+    told = warned(asked(run("x" * 2_000_001 + "\u202e")))
+    assert told == {"unchecked": "The command holds a text too long to be looked through."}
+
+
+@pytest.mark.parametrize("text", ["a\x7fb", "a\rb", "é\x00", "\x1b"])
+def test_u11_a_control_among_plain_or_other_letters(text: str) -> None:
+    assert set(warned(asked(run(text)))) == {"control"}
+
+
+def test_u09_tabs_push_as_spaces_do() -> None:
+    assert set(warned(asked(run("a" + " \t" * 16 + "b")))) == {"padding"}
+
+
 def test_u14_warnings_are_inert() -> None:
     evil = "<img src=x onerror=window.PWN=1><script>PWN()</script></pre>"
     options = [{"optionId": "x", "name": evil, "kind": "odd"}, ONCE, {**ONCE, "name": evil}]

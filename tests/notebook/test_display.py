@@ -182,6 +182,40 @@ def test_n15_the_page_is_told_that_a_question_by_text_is_settled(deaf: Deaf, tmp
     assert "press Enter in it" in deaf.printed(cell)
 
 
+def test_a_card_that_stands_above_a_question_by_text_says_so(deaf: Deaf, tmp_path: Path) -> None:
+    deaf.add_agent("asker", [ask("call-1")], tmp_path)
+    deaf.run("%acp ask text")
+    cell = deaf.execute("%%acp asker\nAsk me.")
+    deaf.answer("1")
+    assert deaf.status(cell) == "ok"
+    documents = [bundle[MIME] for bundle in shown(deaf, cell)]
+    waiting = [one for one in documents if one["state"] == "waiting"]
+    assert waiting
+    assert all(one["by_text"] for one in waiting)
+    assert "by_text" not in documents[-1]
+
+
+def test_what_the_files_of_a_request_tell_reaches_the_card_and_the_file(
+    notebook: FrontEnd, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("there\n")
+    diff = {"type": "diff", "path": str(tmp_path / "a.py"), "oldText": "told\n", "newText": "new\n"}
+    step = ask("call-1")
+    step["params"]["toolCall"] |= {"kind": "edit", "content": [diff]}
+    notebook.add_agent("liar", [step], tmp_path)
+    cell = notebook.execute("%%acp liar\nGo on.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+    notebook.see(lambda: not card.open_requests[0]["checking"])
+    assert [one["reason"] for one in card.open_requests[0]["warnings"]] == ["mismatch"]
+    notebook.tell(card, {"type": "decide", "key": request["key"], "option_id": None})
+    assert notebook.status(cell) == "ok"
+    document = shown(notebook, cell)[-1][MIME]
+    (decided,) = document["permissions"].values()
+    assert (decided["state"], decided["decided_by"]) == ("cancelled", "you")
+    assert [one["reason"] for one in decided["warnings"]] == ["mismatch"]
+
+
 def test_a_reloaded_page_is_given_what_its_file_is_to_hold(notebook: FrontEnd, tmp_path: Path) -> None:
     """Once it has asked for it, each time that the output is written anew."""
     notebook.add_agent("talker", [{"text": "Hello."}, ask("call-1")], tmp_path)
