@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import browser, card, imports, memory, wire
+from benchmarks import browser, browser_calls, card, imports, memory, wire
 from benchmarks.support import Report
 
 ALL = {
@@ -13,6 +13,7 @@ ALL = {
     "memory": memory.main,
     "card": card.main,
     "browser": browser.main,
+    "calls": browser_calls.main,
 }
 
 

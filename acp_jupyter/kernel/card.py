@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _LATE_S = 0.2
 _PUBLISH_S = 1.0
+# Calls that end together are written together: each time the page draws the whole card anew.
+_SETTLE_S = 0.4
 # A long turn is published whole each time: at most a twentieth of the time goes into it.
 _PUBLISH_SHARE = 20
 _log = logging.getLogger(__name__)
@@ -222,7 +224,11 @@ class Card:
             self._due = self._due or changed
             # a person is to see at once what is asked
             self._urgent = self._urgent or (changed and state == "open")
-        elif self._widget is None or (where == "tool_calls" and self._turn.tool_calls[str(key)].finished):
+        elif self._widget is None:
+            self._due = True
+        elif where == "tool_calls" and self._turn.tool_calls[str(key)].finished:
+            if not self._due:
+                self._next_publish = max(self._next_publish, time.monotonic() + _SETTLE_S)
             self._due = True
 
     def _show_late(self) -> None:
