@@ -21,7 +21,7 @@ const markedParts = {
       const nameOf = exported => new RegExp(`([\\w$]+) as ${exported}[,}]`).exec(text.slice(text.lastIndexOf('export{') + 7))?.[1];
       const end = text.indexOf(`var ${nameOf('Marked')}=class`);
       if (end < 0) throw new Error('marked is built otherwise than it was: see markedParts in esbuild.config.mjs');
-      const parts = ['Lexer', 'Parser', 'Renderer'].map(part => `${nameOf(part)} as ${part}`);
+      const parts = ['Lexer'].map(part => `${nameOf(part)} as ${part}`);
       return { contents: `${text.slice(0, end)};export{${parts}}`, loader: 'js' };
     });
   }

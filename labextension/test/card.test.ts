@@ -49,7 +49,7 @@ describe('the head', () => {
 
   it('tells an error with the agent’s last words and advice', () => {
     const el = saved(turn({ state: 'failed', error: { type: 'x', message: 'it died', advice: 'Try `%acp status`.', stderr: '\u001b[31merror:\u001b[0m no key\n' } }));
-    expect($(el, '.acp-error').textContent).toBe('stopped: it diedlast lines of its error outputerror: no keyTry %acp status.\n');
+    expect($(el, '.acp-error').textContent).toBe('stopped: it diedlast lines of its error outputerror: no keyTry %acp status.');
   });
 
   it('an empty turn says so; notes are told', () => {
@@ -289,7 +289,7 @@ describe('the timeline', () => {
   });
 
   it('a person’s words are labelled', () => {
-    expect($(saved(turn({ items: [{ type: 'message', role: 'user', message_id: null, text: 'and x?' }] })), '.acp-message[data-role=user]').textContent).toBe('youand x?\n');
+    expect($(saved(turn({ items: [{ type: 'message', role: 'user', message_id: null, text: 'and x?' }] })), '.acp-message[data-role=user]').textContent).toBe('youand x?');
   });
 
   it('content blocks', () => {

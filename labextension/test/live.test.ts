@@ -10,10 +10,10 @@ describe('a live card', () => {
   it('says ready, draws the snapshot, and applies ops', async () => {
     const { el, kernel } = await live(turn({ items: [text] }));
     expect(kernel.received).toEqual([{ type: 'ready', seq: 0 }]);
-    expect($(el, '.acp-message').textContent).toBe('Hello\n');
+    expect($(el, '.acp-message').textContent).toBe('Hello');
     kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: ', world' });
     await frame();
-    expect($(el, '.acp-message').textContent).toBe('Hello, world\n');
+    expect($(el, '.acp-message').textContent).toBe('Hello, world');
     expect($(el, '.acp-turn').dataset).toMatchObject({ state: 'running', turnId: kernel.turn.turn_id });
   });
 
@@ -34,7 +34,7 @@ describe('a live card', () => {
     kernel.snapshot();
     kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '.' });
     await frame();
-    expect($(el, '.acp-message').textContent).toBe('All of it.\n');
+    expect($(el, '.acp-message').textContent).toBe('All of it.');
   });
 
   it('two views of one turn agree, and one may go', async () => {
@@ -42,11 +42,11 @@ describe('a live card', () => {
     const second = document.createElement('div');
     mountLive(kernel.model(), second);
     await frame();
-    expect($(second, '.acp-message').textContent).toBe('Hello\n'); // at once, from the page's store
+    expect($(second, '.acp-message').textContent).toBe('Hello'); // at once, from the page's store
     kernel.snapshot();
     kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '!' });
     await frame();
-    expect([el, second].map(one => $(one, '.acp-message').textContent)).toEqual(['Hello!\n', 'Hello!\n']);
+    expect([el, second].map(one => $(one, '.acp-message').textContent)).toEqual(['Hello!', 'Hello!']);
     dispose();
     expect(el.childElementCount).toBe(0);
     kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '!' });

@@ -35,7 +35,7 @@ describe('an output that is written anew in mid-turn', () => {
     host().textContent = 'Loading widget...';
     const second = document.createElement('div');
     mountLive(kernel.model(), second);
-    expect($(second, '.acp-message').textContent).toBe('Hello\n');
+    expect($(second, '.acp-message').textContent).toBe('Hello');
     host().textContent = '';
     host().append(second);
     expect(kernel.received).toEqual([{ type: 'ready', seq: 0 }]);
@@ -43,7 +43,7 @@ describe('an output that is written anew in mid-turn', () => {
     await frame();
     expect(first.el.childElementCount).toBe(0);
     expect(kernel.handlers.size).toBe(1);
-    expect($(second, '.acp-message').textContent).toBe('Hello!\n');
+    expect($(second, '.acp-message').textContent).toBe('Hello!');
     await new Promise(resolve => setTimeout(resolve, 5));
     expect(kernel.received.map(({ type }) => type)).not.toContain('cleared');
   });
@@ -64,7 +64,7 @@ describe('an output that is written anew in mid-turn', () => {
     kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '!' });
     await frame();
     $(document.body, '.jp-Notebook').append(cell);
-    expect($(el, '.acp-message').textContent).toBe('Hello!\n');
+    expect($(el, '.acp-message').textContent).toBe('Hello!');
   });
 });
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { bytes } from '../text/format';
-import { isRasterData } from '../markdown/sanitize';
+import { isRasterData } from '../markdown/links';
 import type { Block } from '../types';
 import { Fold } from './fold';
 import { Icon } from './icons';

@@ -1,23 +1,6 @@
-/** Markdown as a list of finished HTML blocks: while a text grows, only its end is read and drawn again. */
+/** Markdown as a list of blocks: while a text grows, only its end is read and drawn again. */
 
-import { Lexer, Parser, Renderer, type Token, type Tokens, type TokensList } from 'marked';
-import { escapeHtml, highlight } from './highlight';
-import { sanitize } from './sanitize';
-
-class CardRenderer extends Renderer {
-  override code({ text, lang }: Tokens.Code): string {
-    const language = (lang ?? '').trim().split(/\s+/)[0] ?? '';
-    return `<pre><code class="hljs">${highlight(text, language)}</code></pre>`;
-  }
-
-  override codespan({ text }: Tokens.Codespan): string {
-    return `<code>${escapeHtml(text)}</code>`;
-  }
-
-  override checkbox({ checked }: Tokens.Checkbox): string {
-    return `<span class="acp-task${checked ? ' acp-task-done' : ''}">${checked ? '☑' : '☐'}</span> `;
-  }
-}
+import { Lexer, type Token, type TokensList } from 'marked';
 
 /** The text's blocks by GitHub's rules, which are the library's own default. */
 function lex(text: string): TokensList {
@@ -26,12 +9,7 @@ function lex(text: string): TokensList {
 
 export interface MarkdownBlock {
   source: string;
-  html: string;
-}
-
-function renderBlock(token: Token, links: TokensList['links']): MarkdownBlock {
-  const tokens = Object.assign([token], { links }) as unknown as TokensList;
-  return { source: token.raw, html: sanitize(Parser.parse(tokens, { renderer: new CardRenderer() })) };
+  token: Token;
 }
 
 /** How many of `tokens` cannot change any more, whatever comes: those before a later block whose first line is whole. */
@@ -64,7 +42,7 @@ export class MarkdownText {
       this.reset();
       tokens = lex(text);
     }
-    this.all = [...this.settledBlocks, ...this.render(tokens)];
+    this.all = [...this.settledBlocks, ...this.blocksOf(tokens)];
     if (Object.keys(tokens.links).length === 0) this.settle(tokens);
     return this.all;
   }
@@ -74,12 +52,12 @@ export class MarkdownText {
     this.settledBlocks = [];
   }
 
-  private render(tokens: TokensList): MarkdownBlock[] {
+  private blocksOf(tokens: TokensList): MarkdownBlock[] {
     const before = this.all.slice(this.settledBlocks.length);
     const known = Object.keys(tokens.links).length === 0 ? before : [];
     const drawn = tokens.filter(token => token.type !== 'space' && token.type !== 'def');
     return drawn.map((token, index) =>
-      known[index]?.source === token.raw ? (known[index] as MarkdownBlock) : renderBlock(token, tokens.links)
+      known[index]?.source === token.raw ? (known[index] as MarkdownBlock) : { source: token.raw, token }
     );
   }
 
