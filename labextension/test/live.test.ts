@@ -51,7 +51,7 @@ describe('a live card', () => {
     expect(el.childElementCount).toBe(0);
     kernel.ops({ op: 'append', path: ['items', 0, 'text'], value: '!' });
     await frame();
-    expect($(second, '.acp-message').textContent).toBe('Hello!!\n');
+    expect($(second, '.acp-message').textContent).toBe('Hello!!');
     expect(kernel.handlers.size).toBe(1);
   });
 
