@@ -1,11 +1,13 @@
-"""The agent of a session: its process, our connection to it, and which of its sessions is open.
+"""One session with an agent: which of the agent's sessions is open, and what was chosen in it.
 
-See https://agentclientprotocol.com/protocol/session-setup. It lives on the loop; `Conversation` plays turns.
+See https://agentclientprotocol.com/protocol/session-setup. It lives on the loop; `Host` has the process and
+the connection, `Conversation` plays turns.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,6 @@ from acp_jupyter.session.choices import (
     no_such_model,
     settings_of,
 )
-from acp_jupyter.session.link import Link, start_agent
 from acp_jupyter.session.opening import Place, open_session, way_back
 from acp_jupyter.session.roots import Roots
 from acp_jupyter.wire.answers import METHOD_NOT_FOUND
@@ -36,25 +37,24 @@ if TYPE_CHECKING:
 
     from acp_jupyter.model.state import SessionState
     from acp_jupyter.session.agents import AgentSpec
+    from acp_jupyter.session.host import Host
+    from acp_jupyter.session.link import Link
     from acp_jupyter.session.opening import How
     from acp_jupyter.wire.process import AgentProcess
     from acp_jupyter.wire.v1 import Client
-    from acp_jupyter.wire.watcher import Watcher
 
 _PAGES = 100
 
 
 class AgentSide:
-    """Starts the agent where it does not run, and opens the session where it is not open.
+    """Has the agent started where it does not run, and opens the session where it is not open.
 
     Args:
-        spec: The agent.
+        host: The agent's process and our connection to it.
         state: The session's state, for reading.
         apply: Applies an event to it.
         client: Gives what serves the agent's requests.
-        watcher: Ends the agent when the kernel dies.
-        start_s: How long each answer may take while it starts.
-        on_frame: Sees every message, both ways: its direction, its line, and what that says.
+        on_frame: Sees the session's messages, both ways: its direction, its line, and what that says.
         on_lost: Called where the agent ended the connection, and not we.
         on_opened: Called when a session has been opened, and when something was chosen in it.
         redact: Gives the names of further variables that hold secrets.
@@ -62,39 +62,62 @@ class AgentSide:
 
     def __init__(  # noqa: PLR0913  # one place makes it
         self,
-        spec: AgentSpec,
+        host: Host,
         state: SessionState,
         apply: Callable[[events.Event], None],
         *,
         client: Callable[[], Client],
-        watcher: Watcher | None,
-        start_s: float,
         on_frame: Callable[[str, bytes, Any], None],
         on_lost: Callable[[], None],
         on_opened: Callable[[], None],
         redact: Callable[[], Iterable[str]],
     ) -> None:
-        self.spec = spec
+        self.host = host
         self.roots: Roots | None = None
         self.mcp_servers: list[dict[str, Any]] = []
         self.begun: set[str] = set()  # the sessions that were begun by us, afresh or as a copy
         self.chosen: dict[str | None, Any] = {}  # what the user wants, whichever process and session it is
-        self.process: AgentProcess | None = None
-        self.link: Link | None = None
+        self.on_frame = on_frame
+        self.on_lost = on_lost
         self._state = state
         self._apply = apply
         self._client = client
-        self._watcher = watcher
-        self._start_s = start_s
-        self._on_frame = on_frame
-        self._on_lost = on_lost
         self._on_opened = on_opened
         self._redact = redact
         self._secrets: set[str] = set()
-        self._open = False
+        self._opened_on: Link | None = None
         self._settled = True
-        self._ignored = 0
+        self._ignored_before = host.ignored
         self._starting = asyncio.Lock()
+        host.join(self)
+
+    @property
+    def spec(self) -> AgentSpec:
+        """The agent's entry."""
+        return self.host.spec
+
+    @spec.setter
+    def spec(self, spec: AgentSpec) -> None:
+        self.host.spec = spec
+
+    @property
+    def process(self) -> AgentProcess | None:
+        """The agent's latest process."""
+        return self.host.process
+
+    @property
+    def link(self) -> Link | None:
+        """The connection to it."""
+        return self.host.link
+
+    @property
+    def client(self) -> Client:
+        """What serves the agent's requests in this session."""
+        return self._client()
+
+    @property
+    def _open(self) -> bool:
+        return self._opened_on is not None and self._opened_on is self.link
 
     @property
     def info(self) -> AgentInfo:
@@ -127,7 +150,7 @@ class AgentSide:
     @property
     def ignored(self) -> int:
         """How many messages and lines of its processes could not be used."""
-        return self._ignored + (self.link.connection.ignored if self.link else 0)
+        return self.host.ignored - self._ignored_before
 
     @property
     def noise(self) -> list[tuple[str, str]]:
@@ -157,32 +180,11 @@ class AgentSide:
             return await self._connected()
 
     async def _connected(self) -> Link:
-        if self.link is not None and self.link.alive:
-            return self.link
-        await self.disconnect()
-        await self.end_process()
+        self.host.join(self)
         try:
-            self.process = await start_agent(self.spec, self.the_roots(), self._watcher)
-            link = Link(self.process, self._client(), self.spec, self._on_frame, self._on_lost)
-            await self._or_closed(link, link.connection.initialize(self._start_s))
-        except errors.AgentExited as error:
-            self._free_roots()
-            error.advice = (
-                "Does this command speak the Agent Client Protocol? Some agents need a flag for it."
-            )
-            raise
+            return await self.host.connected(self.the_roots())
         except BaseException:
             self._free_roots()
-            raise
-        self.link = link
-        return link
-
-    async def _or_closed(self, link: Link, doing: Any) -> None:
-        try:
-            await doing
-        except BaseException:
-            self.link = None
-            await link.close()
             raise
 
     def _free_roots(self) -> None:
@@ -191,17 +193,31 @@ class AgentSide:
             self.roots = None
 
     async def disconnect(self) -> bool:
-        """End the connection: nothing more is asked of us. Return whether there was one."""
-        self._ignored = self.ignored
-        link, self.link, self._open = self.link, None, False
-        if link is not None:
-            await link.connection.close()
-        return link is not None
+        """End the connection, where the session has it for itself; a shared one is left.
+
+        Returns:
+            Whether there was one that was ended: then a prompt that is under way has failed.
+        """
+        if self.host.shared:
+            await self._leave_shared()
+            return False
+        self._opened_on = None
+        return await self.host.disconnect()
 
     async def end_process(self) -> None:
-        """End the agent's process and its whole tree, within 5 s."""
-        if self.process is not None:
-            await self.process.stop()
+        """End the agent's process and its whole tree, within 5 s, where the session has it for itself."""
+        if not self.host.shared:
+            await self.host.end_process()
+
+    async def _leave_shared(self) -> None:
+        """Close the session where the agent can do that; the process goes on for the others."""
+        link, was_open, self._opened_on = self.link, self.session_open, None
+        try:
+            if link is not None and was_open and link.connection.offers("sessionCapabilities", "close"):
+                with contextlib.suppress(errors.AcpError):  # it is over all the same
+                    await link.connection.close_session(str(self._state.session_id))
+        finally:
+            self.host.leave(self)
 
     # --- the session
 
@@ -222,11 +238,12 @@ class AgentSide:
 
     def _why_not_open(self) -> str:
         """Why a session that was open is no longer; empty where none was."""
-        if self._state.session_id is None or (self.link is not None and self.link.alive):
+        link = self._opened_on or self.link
+        if self._state.session_id is None or (link is not None and link.alive and link is self.link):
             return ""
-        if self.link is None:
+        if link is None:
             return "the agent's process was stopped"
-        return f"the agent's process had ended (exit code {self.link.process.returncode})"
+        return f"the agent's process had ended (exit code {link.process.returncode})"
 
     async def _open_again(self, link: Link, why: str) -> None:
         before = self._state.session_id
@@ -306,24 +323,38 @@ class AgentSide:
             await self._choose(link, needed)
 
     async def _give_up(self, link: Link) -> None:
-        self.link = None
-        await link.close()
+        self._opened_on = None
+        if not self.host.shared:
+            await self.host.give_up(link)
         self._free_roots()
 
     async def _open_on(self, link: Link, how: How, session_id: str | None = None) -> None:
-        await open_session(
-            link.connection,
-            self._apply,
-            how=how,
-            session_id=session_id,
-            place=Place(self.the_roots(), self.mcp_servers),
-            agent=self.info,
-            timeout_s=self._start_s,
-        )
-        self._open, self._settled = True, False
+        router = self.host.router
+        router.forget(self)
+        if session_id is not None and how in {"load", "resume"}:  # its history comes before the answer
+            router.claim(session_id, self)
+        router.opening += 1
+        try:
+            await open_session(
+                link.connection,
+                self._apply_opening,
+                how=how,
+                session_id=session_id,
+                place=Place(self.the_roots(), self.mcp_servers),
+                agent=self.info,
+                timeout_s=self.host.start_s,
+            )
+        finally:
+            router.opened()
+        self._opened_on, self._settled = link, False
         if how in {"new", "fork"}:
             self.begun.add(str(self._state.session_id))
         self._on_opened()
+
+    def _apply_opening(self, event: events.Event) -> None:
+        if isinstance(event, events.SessionOpened):  # in wire order: what came before it is told before it
+            self.host.router.claim(event.session_id, self)
+        self._apply(event)
 
     def _forget_the_agents_session(self) -> None:
         """What the process before this one has told about itself is over."""
@@ -363,7 +394,7 @@ class AgentSide:
         if not self.session_open or self.link is None:
             raise errors.UsageError("no session is open")
         await self.link.connection.close_session(str(self._state.session_id))
-        self._open = False
+        self._opened_on = None
         self._apply(events.SessionLeft(forgotten=True))
 
     async def list_sessions(self, cwd: str | None) -> list[dict[str, Any]]:
@@ -392,7 +423,7 @@ class AgentSide:
         link = await self.connected()
         await link.connection.delete_session(session_id)
         if session_id == self._state.session_id:
-            self._open = False
+            self._opened_on = None
             self._apply(events.SessionLeft(forgotten=True))
 
     # --- what the agent lets be chosen

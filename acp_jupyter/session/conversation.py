@@ -26,6 +26,7 @@ from acp_jupyter.session.client_files import ClientFiles
 from acp_jupyter.session.elicitation import ElicitationBroker
 from acp_jupyter.session.frames import Frames
 from acp_jupyter.session.gate import ClientRequest, Gate, Rules
+from acp_jupyter.session.host import Host
 from acp_jupyter.session.line import Line, NotConfirmed
 from acp_jupyter.session.permissions import PermissionBroker
 from acp_jupyter.session.secret_files import SECRET_PATTERNS
@@ -59,15 +60,18 @@ class Conversation:
         limits: How long to wait for the agent.
         attended: Whether somebody can be asked now about what a turn wants.
         on_opened: Called when a session has been opened.
+        host: A running agent that it shares with others; by default it has one for itself.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # one place makes it
         self,
         spec: AgentSpec,
         watcher: Watcher | None,
         limits: Limits,
         attended: Callable[[Turn], bool],
         on_opened: Callable[[], None],
+        *,
+        host: Host | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self.state = SessionState()
@@ -82,12 +86,10 @@ class Conversation:
         self._line = Line(limits.cancel_grace_s)
         self._tasks: dict[str, asyncio.Task[Any] | None] = {}
         self.agent = AgentSide(
-            spec,
+            host or Host(spec, watcher=watcher, start_s=limits.start_s),
             self.state,
             self._apply,
             client=lambda: self._client,
-            watcher=watcher,
-            start_s=limits.start_s,
             on_frame=self._log,
             on_lost=self._lost,
             on_opened=on_opened,
@@ -370,8 +372,13 @@ class Conversation:
             self._apply(events.TurnFailed(_turn_error(error), agent_gone=gone))
 
     async def end(self) -> None:
-        """End the agent's process and all that it started, within 5 s; a running turn fails."""
-        playing = self._playing
+        """End the agent's process and all that it started, within 5 s; a running turn fails.
+
+        Where the agent is shared, only the session ends, and a running turn is cancelled.
+        """
+        playing, turn = self._playing, self.state.turn
+        if self.agent.host.shared and turn is not None:
+            self.cancel(turn)
         if not await self.agent.disconnect() and playing is not None:  # it is still starting
             playing.cancel()
             await asyncio.wait([playing])

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from acp_jupyter.model.state import Change
     from acp_jupyter.session.agents import AgentSpec
     from acp_jupyter.session.frames import Frames
+    from acp_jupyter.session.host import Host
     from acp_jupyter.session.loop import LoopThread
     from acp_jupyter.session.opening import How
     from acp_jupyter.wire.watcher import Watcher
@@ -63,6 +64,8 @@ class Session(Shown):
         present: Shows a turn while it runs, asks what is to be asked, and returns it at its end. Without it
             nobody is asked, and what no policy answers is rejected.
         limits: How long it waits for the agent.
+        host: A running agent that it shares with other sessions, where `stop` ends the session alone; by
+            default it has one for itself.
     """
 
     def __init__(  # noqa: PLR0913  # each is named at the call
@@ -75,6 +78,7 @@ class Session(Shown):
         keep: Callable[[Remembered], str | None] | None = None,
         recall: Callable[[str], Remembered | None] = lambda _session_id: None,
         limits: Limits = Limits(),  # noqa: B008  # it never changes
+        host: Host | None = None,
     ) -> None:
         self.loop = loop
         self._policy: str | None = None
@@ -84,7 +88,7 @@ class Session(Shown):
         self.keep = keep
         self._recall = recall
         self._conversation = Conversation(
-            spec, watcher, limits, lambda turn: turn.turn_id in self._attended, self._opened
+            spec, watcher, limits, lambda turn: turn.turn_id in self._attended, self._opened, host=host
         )
 
     # --- what it looks like from outside

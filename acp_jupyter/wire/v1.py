@@ -177,6 +177,10 @@ class Connection(Calls):
         self.auth_methods = _objects(answer.get("authMethods"))
         return answer
 
+    def ignore(self, reason: str, message: Any) -> None:
+        """Count a message that cannot be used, and keep its beginning in `noise`."""
+        self._peer.ignore(reason, message)
+
     async def close(self) -> None:
         """Send what waits to be sent, then close; open requests fail."""
         await self._peer.close()
