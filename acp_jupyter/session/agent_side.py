@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from acp_jupyter.wire.v1 import Client
 
 _PAGES = 100
+_CLOSE_S = 5.0
 
 
 class AgentSide:
@@ -215,7 +216,7 @@ class AgentSide:
         try:
             if link is not None and was_open and link.connection.offers("sessionCapabilities", "close"):
                 with contextlib.suppress(errors.AcpError):  # it is over all the same
-                    await link.connection.close_session(str(self._state.session_id))
+                    await link.connection.close_session(str(self._state.session_id), timeout_s=_CLOSE_S)
         finally:
             self.host.leave(self)
 

@@ -43,6 +43,22 @@ class Host:
         self._watcher = watcher
         self._ignored = 0
         self._starting = asyncio.Lock()
+        self._logging_in = asyncio.Lock()
+        self._logged_in: tuple[Link, str] | None = None
+
+    async def log_in(self, method_id: str, roots: Roots) -> None:
+        """Log in by one of the agent's own methods, once for each process.
+
+        Raises:
+            UsageError: It has no such method, or one that runs in a terminal.
+            RequestFailed: It refuses.
+        """
+        async with self._logging_in:
+            link = await self.connected(roots)
+            if self._logged_in == (link, method_id):
+                return
+            await link.connection.authenticate(method_id)
+            self._logged_in = (link, method_id)
 
     @property
     def ignored(self) -> int:

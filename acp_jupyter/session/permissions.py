@@ -7,6 +7,7 @@ thread; `PendingPermission` is its face for every other thread.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 from typing import TYPE_CHECKING, Any
@@ -247,6 +248,19 @@ class PendingPermission:
     def options(self) -> tuple[PermissionOption, ...]:
         """What the agent offers, in its order."""
         return self.permission.options
+
+    async def answer(self, option_id: str | None) -> None:
+        """Select an option, or none by ``None``, from any loop; one that is closed by now stays as it is.
+
+        Raises:
+            UsageError: The agent did not offer that option.
+        """
+
+        async def on_loop() -> None:
+            with contextlib.suppress(PermissionClosed):
+                self._broker.decide(self.key, option_id)
+
+        await asyncio.wrap_future(self._loop.submit(on_loop()))
 
     def select(self, option_id: str) -> None:
         """Select one of the `options`."""

@@ -5,6 +5,7 @@ See https://agentclientprotocol.com/protocol/prompt-turn.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +43,16 @@ class TurnRun:
         self.settings = settings
         self._future = future
         self._cancelled_at: float | None = None
+
+    async def wait(self) -> Turn:
+        """As `result`, for those who are on a loop of their own.
+
+        Raises:
+            AcpError: Why it could not be brought to its end.
+        """
+        with self.session.redacting():
+            await asyncio.wrap_future(self._future)
+        return self.turn
 
     def done(self) -> bool:
         """Whether the turn is over, or its cancelled rest was given up."""

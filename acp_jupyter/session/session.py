@@ -265,8 +265,16 @@ class Session(Shown):
         policy: str | None = None,
         timeout_s: float | None = None,
         choices: Choices = Choices(),  # noqa: B008  # it never changes
+        attended: bool = False,
     ) -> TurnRun:
         """Start a turn and return at once. One turn runs at a time; others wait for theirs.
+
+        Args:
+            task: The prompt.
+            policy: The permission policy of this turn only; by default the session's.
+            timeout_s: Cancel the turn after so many seconds.
+            choices: The mode, model and options to be in force before the prompt; they stay.
+            attended: Whether somebody can be asked about it to its end, as within `attended`.
 
         Raises:
             UsageError: The task is empty, there is no such policy, or the environment holds a wrong setting.
@@ -289,8 +297,12 @@ class Session(Shown):
             if session is self:
                 turn_ids.add(turn.turn_id)
                 self._attended.add(turn.turn_id)
+        if attended:
+            self._attended.add(turn.turn_id)
         playing = self._conversation.play(turn, standing, timeout_s, choices)
-        return TurnRun(self, turn, self.loop.submit(playing), standing)
+        run = TurnRun(self, turn, self.loop.submit(playing), standing)
+        run.on_done(lambda: self._attended.discard(turn.turn_id))
+        return run
 
     @contextlib.contextmanager
     def attended(self) -> Generator[None]:
