@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.api.schemas import OfferedOption, PermissionRequest, PermissionShown, SuspendPayload
 from acp_jupyter.model.content import as_dict
@@ -108,10 +108,19 @@ class Execution:
         else:
             await self.session.end()
 
+    def _told_before(self, asked: PendingPermission) -> dict[str, Any]:
+        """What earlier updates have said of the call: a request need not repeat its arguments."""
+        known = self.session.tool_calls.get(asked.permission.tool_call_id)
+        told: dict[str, Any] = {}
+        for update in known.history if known is not None else ():
+            told |= {key: value for key, value in update.items() if value is not None}
+        told.pop("sessionUpdate", None)
+        return told
+
     def question(self, asked: PendingPermission) -> tuple[PermissionRequest, SuspendPayload]:
         """Return what is asked, as it came and as the page's payload has it."""
         raw = asked.permission.request
-        call = {**as_dict(raw.get("toolCall")), "title": asked.tool_call.title}
+        call = {**self._told_before(asked), **as_dict(raw.get("toolCall")), "title": asked.tool_call.title}
         options = [
             {"optionId": one.option_id, "name": one.name, "kind": one.kind}
             for one in asked.permission.offered

@@ -152,7 +152,9 @@ class AcpTool:
         return await self._attend(held.execution)
 
     async def aclose(self) -> None:
-        """End the agent's process; calls under way fail."""
+        """End the agent's process; calls under way fail, and those that wait for a decision are cancelled."""
+        held, self._held = list(self._held.values()), {}
+        await asyncio.gather(*(one.execution.give_up() for one in held))
         host, self._host = self._host, None
         if host is not None:
             await engine().on_loop(engine().end(host))

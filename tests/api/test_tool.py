@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from acp_jupyter import errors
+from acp_jupyter.api import execution
 from acp_jupyter.api.errors import NotSuspended, PermissionCallbackFailed, PermissionSuspended
 from acp_jupyter.api.tool import AcpTool, create_acp_tool, first_option
 from acp_jupyter.testing import script_command
@@ -249,6 +250,70 @@ def test_cancelling_the_task_cancels_the_turn_on_the_wire(tools: Tools) -> None:
 
     tools.run(calls())
     assert "session/cancel" in [one.get("method") for one in tools.frames()]
+
+
+@pytest.mark.parametrize("persist", [True, False])
+def test_abort_while_the_agent_ignores_it(
+    tools: Tools,
+    monkeypatch: pytest.MonkeyPatch,
+    persist: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    monkeypatch.setattr(execution, "CANCEL_S", 0.2)
+    begun = tools.folder / "begun"
+    deaf = [{"ignore_cancel": True}, {"spawn": ["touch", str(begun)]}, {"until_file": "/never/there"}]
+    tool = tools.tool({"turns": [deaf]}, persist_session=persist)
+
+    async def calls() -> None:
+        task = asyncio.create_task(tool("Go."))
+        await asyncio.to_thread(soon, begun.exists)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    tools.run(calls())
+    assert "session/cancel" in [one.get("method") for one in tools.frames()]
+
+
+def test_tool_arguments_that_came_before_the_request_are_in_the_payload(tools: Tools) -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run", "kind": "execute"}
+    later = {"sessionUpdate": "tool_call_update", "toolCallId": "c1", "rawInput": {"command": "rm -r build"}}
+    script = [{"update": call}, {"update": later}, ask({"toolCallId": "c1", "title": "Run"})]
+    tool = tools.tool(script)
+
+    async def calls() -> Any:
+        with pytest.raises(PermissionSuspended) as held:
+            await tool("Clean.")
+        return held.value.payload.request["toolCall"]
+
+    told = tools.run(calls())
+    assert (told["kind"], told["rawInput"]) == ("execute", {"command": "rm -r build"})
+    assert tools.outcomes() == ["cancelled"]  # closed while it waited
+
+
+LEFT = """
+import asyncio, sys
+from acp_jupyter.api.errors import PermissionSuspended
+from acp_jupyter.api.tool import create_acp_tool
+tool = create_acp_tool(id="a", description="", command=sys.argv[1], args=sys.argv[2:])
+try:
+    print(asyncio.run(tool("Go.")).output)
+except PermissionSuspended as held:
+    print(held.payload.permission_request.title)
+"""
+
+
+def test_the_interpreters_end_ends_the_process_also_while_a_call_is_held(tools: Tools) -> None:
+    pid = tools.folder / "pid"
+    tell = f"echo $PPID > {pid}.part && mv {pid}.part {pid}"
+    told = [{"spawn": ["sh", "-c", tell]}, {"until_file": str(pid)}]
+    for steps, word in ([{"text": "over"}], "over"), ([ask({"title": "held"})], "held"):
+        command = script_command([*told, *steps], tools.folder / "left.json")
+        done = subprocess.run(
+            [sys.executable, "-c", LEFT, *command], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stderr, done.stdout.strip()) == (0, "", word)
+        assert gone(int(pid.read_text()))
+        pid.unlink()
 
 
 def test_wrong_input_names_the_field(tools: Tools) -> None:
