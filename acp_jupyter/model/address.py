@@ -16,6 +16,7 @@ _ADDRESS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NUMBERS = re.compile(r"\[.*\]|(?:0[xX][0-9A-Fa-f]*|\d+)(?:\.(?:0[xX][0-9A-Fa-f]*|\d+))*\.?")
+_LONGEST_HOST = 253  # what 255 octets come to as text: RFC 1035, section 2.3.4
 
 
 class Address(NamedTuple):
@@ -48,6 +49,8 @@ def _warnings(found: re.Match[str]) -> list[str]:
         warnings.append("What stands before the @ is not where it leads.")
     if _NUMBERS.fullmatch(host):
         warnings.append("The host is a number, not a name.")
+    if len(host) > _LONGEST_HOST:
+        return [*warnings, f"The host has {len(host):,} characters: no name is that long, it leads nowhere."]
     warnings += [warning for label in host.split(".") for warning in _label_warnings(label)]
     return warnings
 

@@ -13,6 +13,7 @@ import os
 import secrets
 import stat
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,13 @@ from acp_jupyter.session import text_files
 from acp_jupyter.wire.answers import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from acp_jupyter.session.roots import Roots
 
 LIMIT_BYTES = 32 * 1024 * 1024
 _INVALID, _NOT_FOUND = -32602, -32002
+_BY_FOLDER = {os.open, os.rename, os.unlink} <= os.supports_dir_fd  # not on Windows
 # What the system itself makes up when it is read: the process's own secrets among it.
 _KERNELS_OWN = ("/proc", "/sys")
 
@@ -40,7 +44,7 @@ REASONS = {
     "owner": "the file belongs to another user or group, and would not any more",
     "running_notebook": "the notebook that this session runs in",
     "notebook": "the text is no valid notebook, and the name ends in .ipynb",
-    "changed": "the path leads elsewhere than it did when a person was asked",
+    "changed": "the path leads elsewhere than it did when it was looked at, or a person was asked",
     "denied": "a person's yes was needed, and did not come",
     "rejected": "this turn's latest answer about it was no",
     "system": "the operating system refused",
@@ -88,10 +92,42 @@ def write_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:
         _check_replaceable(path, there)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, data, there.st_mode if there else None, there)
+        with _folder_of(path) as folder:
+            replace(path, data, there.st_mode if there else None, there, folder)
     except OSError as error:
         raise _system(f"cannot write {path}", error) from error
     return {}
+
+
+@contextlib.contextmanager
+def _folder_of(path: Path) -> Generator[int | None]:
+    """Hold the folder that a real path names, so that a link put in its place meanwhile leads nobody away.
+
+    Yields:
+        Its descriptor; ``None`` where the system cannot work by one.
+
+    Raises:
+        RequestError: The path leads elsewhere than it did.
+    """
+    if not _BY_FOLDER:
+        yield None
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _check_still(path.parent, folder)
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _check_still(path: Path, opened: int) -> None:
+    """Refuse what was opened by a real path that is not real any more, or names something else now."""
+    try:
+        same = Path(os.path.realpath(path)) == path and os.path.samestat(os.fstat(opened), path.stat())
+    except FileNotFoundError:
+        same = False
+    if not same:
+        raise refusal("changed", f"{path} leads elsewhere than it did a moment ago")
 
 
 def resolve(path: str, roots: Roots) -> Path:
@@ -169,6 +205,7 @@ def _read(path: Path) -> bytes:
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise refusal("not_a_file", f"{path} is not a regular file")
+            _check_still(path, file.fileno())
             data = file.read(LIMIT_BYTES + 1)
     except FileNotFoundError as error:
         raise not_found(path) from error
@@ -203,7 +240,13 @@ def _system(what: str, error: OSError) -> RequestError:
     return refusal("system", f"{what}: {error.strerror or error}")
 
 
-def replace(path: Path, data: bytes, mode: int | None, there: os.stat_result | None = None) -> None:
+def replace(
+    path: Path,
+    data: bytes,
+    mode: int | None,
+    there: os.stat_result | None = None,
+    folder: int | None = None,
+) -> None:
     """Write beside the file and move it into place, so that nobody ever reads half of it.
 
     Args:
@@ -211,34 +254,46 @@ def replace(path: Path, data: bytes, mode: int | None, there: os.stat_result | N
         data: What it is to hold.
         mode: The mode that it is to have; ``None`` for what the user's umask gives.
         there: The file that is replaced, whose owner and group are kept.
+        folder: The descriptor of its folder, where that is to be used and not the path.
 
     Raises:
         OSError: It cannot be written; what was there is as it was.
         RequestError: Its owner or group cannot be kept.
     """
-    beside = path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}")
+    where = path.parent if folder is None else Path()
+    beside, target = where / f".{path.name[:40]}.{secrets.token_hex(6)}", where / path.name
     # A new file gets the mode that the user's umask gives; a private one is private from the beginning.
     allowed = 0o666 if mode is None else stat.S_IMODE(mode)
     try:
-        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, allowed)) as file:
+        opener = partial(os.open, mode=allowed, dir_fd=folder)
+        with open(beside, "xb", opener=opener) as file:
             file.write(data)
-        if there is not None:
-            _keep_owner(beside, path, there)
-        if mode is not None:
-            beside.chmod(allowed)  # after the owner, whose change takes the set-user-id bit
-        beside.replace(path)
+            if there is not None:
+                _keep_owner(file.fileno(), path, there)
+            if mode is not None:
+                _set_mode(
+                    file.fileno(), beside, allowed
+                )  # after the owner, whose change takes the set-user-id bit
+        os.replace(beside, target, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+            os.unlink(beside, dir_fd=folder)
         raise
 
 
-def _keep_owner(beside: Path, path: Path, there: os.stat_result) -> None:
-    made = beside.stat()
+def _set_mode(opened: int, path: Path, mode: int) -> None:
+    if sys.platform == "win32":
+        path.chmod(mode)
+    else:
+        os.fchmod(opened, mode)
+
+
+def _keep_owner(opened: int, path: Path, there: os.stat_result) -> None:
+    made = os.fstat(opened)
     if sys.platform == "win32" or (made.st_uid, made.st_gid) == (there.st_uid, there.st_gid):
         return
     try:
-        os.chown(beside, there.st_uid, there.st_gid)
+        os.fchown(opened, there.st_uid, there.st_gid)
     except OSError as error:
         owner = f"user {there.st_uid}, group {there.st_gid}"
         raise refusal("owner", f"{path} belongs to {owner}, and would not any more") from error

@@ -357,3 +357,9 @@ def test_e3_what_is_put_into_a_card_becomes_values() -> None:
     wrong = {"ratio": "It is a number.", "count": "It is a whole number."}
     assert entered(got, {"name": None, "ratio": "half", "count": "1.5"}) == ({}, wrong)
     assert entered(got, {"count": 7, "other": "1"}) == ({"count": 7, "other": "1"}, {})
+
+
+def test_e5_a_host_longer_than_any_name_is_one_warning() -> None:
+    got = address_of("https://" + "xn--80ak6aa92e." * 20_000 + "com/")
+    assert got is not None
+    assert got.warnings == ("The host has 300,003 characters: no name is that long, it leads nowhere.",)

@@ -131,11 +131,11 @@ def test_what_cannot_be_written_is_told_with_its_path_and_nothing_is_lost(
     agents.add("kept", "prog", save=True)
     before = agents.file.read_bytes()
 
-    def full(*_args: Any) -> None:
+    def full(*_args: Any, **_more: Any) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(Path, "replace", full)
+        disk.setattr("acp_jupyter.session.files.os.replace", full)
         with pytest.raises(UsageError, match="No space left") as caught:
             agents.add("more", "prog", save=True)
     assert str(agents.file) in caught.value.message

@@ -298,10 +298,7 @@ def test_c4_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
     def full(*_args: Any, **_more: Any) -> Any:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    if step == "write":
-        monkeypatch.setattr(files.os, "open", full)
-    else:
-        monkeypatch.setattr(Path, {"fchmod": "chmod", "replace": "replace"}[step], full)
+    monkeypatch.setattr(files.os, {"write": "open"}.get(step, step), full)
     assert "No space left on device" in refused(write, root, root / "a")
     monkeypatch.undo()
     assert (root / "a").read_text() == "old"
@@ -329,14 +326,14 @@ def test_c4_another_owner_is_kept_or_the_file_left_alone(root: Path, monkeypatch
     theirs = os.stat_result([*found[:4], found.st_uid + 1, found.st_gid, *found[6:]])
     monkeypatch.setattr(files, "look", lambda _path: theirs)
     given: list[tuple[int, int]] = []
-    monkeypatch.setattr(files.os, "chown", lambda _path, uid, gid: given.append((uid, gid)))
+    monkeypatch.setattr(files.os, "fchown", lambda _path, uid, gid: given.append((uid, gid)))
     write(root, root / "a")
     assert given == [(found.st_uid + 1, found.st_gid)]
 
     def not_ours(*_args: Any) -> None:
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(files.os, "chown", not_ours)
+    monkeypatch.setattr(files.os, "fchown", not_ours)
     assert reason(write, root, root / "a", "newer") == "owner"
     assert (root / "a").read_text() == "new"
     assert [path.name for path in root.iterdir()] == ["a"]
@@ -419,3 +416,59 @@ def test_c4_c5_after_a_cancel_or_the_end_nothing_is_changed_until_the_next_promp
     assert not new.exists()
     finish(session.start("three"))
     assert new.read_text() == "x"
+
+
+def swapped(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have a folder of the root replaced by a link to one outside when its path has been found good."""
+    outside = root.parent / "outside"
+    (outside / "secret").unlink()
+    (root / "folder").mkdir()
+    for place in (root / "folder", outside):
+        (place / "a.txt").write_text(f"of {place.name}")
+    resolve = files.resolve
+
+    def resolve_and_swap(path: str, roots: Roots) -> Path:
+        found = resolve(path, roots)
+        (root / "folder").rename(root / "before")
+        (root / "folder").symlink_to(outside)
+        return found
+
+    monkeypatch.setattr(files, "resolve", resolve_and_swap)
+    return outside
+
+
+def test_s01_a_folder_that_becomes_a_link_leads_nobody_out_of_the_roots(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swapped(root, monkeypatch)
+    assert "leads elsewhere" in refused(read, root, root / "folder" / "a.txt")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "new.txt"])
+def test_s01_nothing_is_written_through_a_folder_that_becomes_a_link(
+    root: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    outside = swapped(root, monkeypatch)
+    assert "leads elsewhere" in refused(write, root, root / "folder" / name)
+    assert [one.name for one in outside.iterdir()] == ["a.txt"]
+    assert (outside / "a.txt").read_text() == "of outside"
+    assert [one.name for one in (root / "before").iterdir()] == ["a.txt"]
+
+
+def test_s01_a_link_put_in_a_folders_place_while_it_is_written_changes_nothing_outside(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = root.parent / "outside"
+    (outside / "secret").unlink()
+    (root / "folder").mkdir()
+    still = files._check_still  # pyright: ignore[reportPrivateUsage]
+
+    def check_and_swap(path: Path, opened: int) -> None:
+        still(path, opened)
+        (root / "folder").rename(root / "before")
+        (root / "folder").symlink_to(outside)
+
+    monkeypatch.setattr(files, "_check_still", check_and_swap)
+    write(root, root / "folder" / "a.txt", "text")
+    assert list(outside.iterdir()) == []
+    assert (root / "before" / "a.txt").read_text() == "text"
