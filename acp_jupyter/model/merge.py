@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from acp_jupyter.model.state import SessionState
     from acp_jupyter.model.turn import Turn
 
+# Of an agent that asks about one call without end, only what waits and the latest are drawn anew.
+_REQUESTS_TOLD = 50
+
 
 def apply_tool_call(state: SessionState, update: dict[str, Any], at: float) -> list[Change]:
     """Apply ``tool_call`` or ``tool_call_update``: the call is made where it is new."""
@@ -48,7 +51,9 @@ def apply_tool_call(state: SessionState, update: dict[str, Any], at: float) -> l
 
 def _changes(turn: Turn, tool_call_id: str) -> list[Change]:
     """The call's node, and those of the requests about it: they tell whether it still is what was asked."""
-    requests = [key for key, one in turn.permissions.items() if one.tool_call_id == tool_call_id]
+    about = [(key, one) for key, one in turn.permissions.items() if one.tool_call_id == tool_call_id]
+    open_ones = [key for key, one in about[:-_REQUESTS_TOLD] if one.state == "open"]
+    requests = [*open_ones, *(key for key, _one in about[-_REQUESTS_TOLD:])]
     return [
         Change(turn, ("tool_calls", tool_call_id)),
         *(Change(turn, ("permissions", key)) for key in requests),

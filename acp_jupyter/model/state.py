@@ -59,6 +59,7 @@ class SessionState:
     asked: dict[str | None, Any] = field(default_factory=dict["str | None", Any])
     elicitations: dict[str, Elicitation] = field(default_factory=dict[str, "Elicitation"])
     left: dict[str, Any] = field(default_factory=dict[str, Any])
+    _read_options: tuple[list[dict[str, Any]] | None, list[dict[str, Any]]] = (None, [])
 
     @property
     def turn(self) -> Turn | None:
@@ -75,6 +76,11 @@ class SessionState:
     @property
     def options(self) -> list[dict[str, Any]]:
         """The agent's configuration options, ``{id, name, category, value}``, with readable values."""
+        if self._read_options[0] is not self.config_options:  # the list is replaced whole, never changed
+            self._read_options = (self.config_options, self._readable())
+        return self._read_options[1]
+
+    def _readable(self) -> list[dict[str, Any]]:
         return [
             {
                 "id": str(option.get("id", "")),

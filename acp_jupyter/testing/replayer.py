@@ -86,7 +86,7 @@ def read_log(lines: Iterable[str]) -> list[list[Said]]:
 def _entry(line: str, number: int) -> dict[str, Any]:
     try:
         entry: Any = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LogError(f"line {number} is not JSON: {error}") from None
     if not is_object(entry):
         raise LogError(f"line {number} is not an object")

@@ -421,3 +421,25 @@ def test_a_session_keeps_the_latest_hundred_turns() -> None:
     assert len(play.state.turns) == TURN_LIMIT
     assert first not in play.state.turns
     assert first.state == "done"
+
+
+def test_of_hundreds_of_requests_about_one_call_those_that_wait_and_the_latest_are_told_of() -> None:
+    play = Play()
+    call = {"toolCallId": "c", "title": "t"}
+    play.ask("first", call, "allow_once")
+    for number in range(200):
+        play.ask(f"p{number}", call, "allow_once")
+        play.apply(events.PermissionClosed(f"p{number}", "selected", "you", "allow_once"))
+    told = [change.node[1] for change in play.update("tool_call_update", toolCallId="c", status="completed")]
+    assert told == ["c", "first", *(f"p{number}" for number in range(150, 200))]
+
+
+def test_options_are_read_once_for_each_list() -> None:
+    play = Play()
+    option = {"id": "o", "name": "O", "currentValue": "v", "options": [{"value": "v", "name": "V"}]}
+    play.update("config_option_update", configOptions=[option])
+    before = play.state.options
+    play.update("session_info_update", title="other")
+    assert play.state.options is before
+    play.update("config_option_update", configOptions=[{**option, "currentValue": "w"}])
+    assert [one["value"] for one in play.state.options] == ["w"]

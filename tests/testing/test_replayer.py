@@ -245,6 +245,7 @@ def test_after_a_gap_it_goes_on_with_the_next_prompt() -> None:
         ([entry("in", chunk("rest"))], "the beginning of a connection is missing"),
         ([entry("out", HELLO), "{"], "line 2 is not JSON"),
         (["[]"], "line 1 is not an object"),
+        (["[" * 100_000], "line 1 is not JSON"),
         ([json.dumps({"acp_jupyter_log": 2})], "its version is 2, and not 1"),
     ],
 )
