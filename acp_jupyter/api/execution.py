@@ -112,7 +112,7 @@ class Execution:
         """What earlier updates have said of the call: a request need not repeat its arguments."""
         known = self.session.tool_calls.get(asked.permission.tool_call_id)
         told: dict[str, Any] = {}
-        for update in known.history if known is not None else ():
+        for update in known.updates if known is not None else ():
             told |= {key: value for key, value in update.items() if value is not None}
         told.pop("sessionUpdate", None)
         return told

@@ -17,7 +17,7 @@ from acp_jupyter.kernel.front_end import front_end
 from acp_jupyter.kernel.keep import bundle_to_keep
 from acp_jupyter.kernel.pump import follow_front_end_subshell
 from acp_jupyter.views.bundle import MIME, widget_view
-from acp_jupyter.views.deltas import Deltas
+from acp_jupyter.views.deltas import Deltas, updates_message
 
 if TYPE_CHECKING:
     from acp_jupyter.model.state import Change
@@ -83,15 +83,17 @@ class Card:
             self._publish()
         return self._widget is None
 
-    def flush(self) -> None:
-        """Show what is new."""
+    def flush(self, *, now: bool = False) -> None:
+        """Show what is new; ``now``, however short ago the output was last written."""
         if self._cleared:
             self._show_again()
         self._tell()
         waited_s = time.monotonic() - self._opened_at
         if self._widget is not None and not self._ready and front_end().given_up(waited_s):
             self._give_up()
-        if self._due and time.monotonic() > (self._next_urgent if self._urgent else self._next_publish):
+        if self._due and (
+            now or time.monotonic() > (self._next_urgent if self._urgent else self._next_publish)
+        ):
             self._publish()
 
     def finish(self) -> None:
@@ -182,26 +184,46 @@ class Card:
             self._cleared = False  # a view stands again: its cell was moved, or its deletion undone
             front_end().answered()
             self._send_snapshot(unless=message.get("seq") if kind == "ready" else None)
-        elif kind == "decide":
-            key, option_id = message.get("key"), message.get("option_id")
-            if isinstance(key, str) and "option_id" in message and isinstance(option_id, str | None):
-                self._session.decide(key, option_id)
-        elif kind == "elicit":
-            self._session.elicit(message.get("key"), message.get("action"), message.get("content"))
-        elif kind == "cancel":
-            self._run.cancel()
+        elif kind == "updates":
+            self._send_updates(message.get("tool_call_id"))
         elif kind == "cleared":
             # of several views that went, the first one to say so counts, until the card has answered again
             self._cleared = self._stands
         elif kind == "bundle":
             self._written_by_page = True
             self._hand_over(self._bundle())
+        else:
+            self._on_hand(message)
+
+    def _on_hand(self, message: dict[str, Any]) -> None:
+        """What a person has done at the card."""
+        kind = message.get("type")
+        if kind == "decide":
+            key, option_id = message.get("key"), message.get("option_id")
+            if isinstance(key, str) and "option_id" in message and isinstance(option_id, str | None):
+                self._session.decide(key, option_id)
+        elif kind == "elicit":
+            self._session.elicit(message.get("key"), message.get("action"), message.get("content"))
+        elif kind == "stop_terminal":
+            terminal_id = message.get("terminal_id")
+            if isinstance(terminal_id, str):
+                self._session.stop_terminal(terminal_id)
+        elif kind == "cancel":
+            self._run.cancel()
 
     def _send_snapshot(self, *, unless: Any) -> None:
         """Send the whole document, unless the card has it up to the number ``unless``."""
         with self._session.lock:
             up_to_date = unless and unless == self._deltas.seq
             message = None if up_to_date else self._deltas.snapshot(time.time())
+        if message is not None:
+            self._send(message)
+
+    def _send_updates(self, tool_call_id: Any) -> None:
+        """Send the updates of a call: only to those who look at them, for a call may have thousands."""
+        with self._session.lock:
+            call = self._turn.tool_calls.get(tool_call_id) if isinstance(tool_call_id, str) else None
+            message = None if call is None else updates_message(call)
         if message is not None:
             self._send(message)
 

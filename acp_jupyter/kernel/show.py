@@ -55,8 +55,8 @@ class _View(Protocol):
         """Begin."""
         ...
 
-    def flush(self) -> None:
-        """Show what is new."""
+    def flush(self, *, now: bool = False) -> None:
+        """Show what is new; ``now``, however short ago it last did."""
         ...
 
     def finish(self) -> None:
@@ -124,6 +124,7 @@ def _uninterrupted() -> Generator[None]:
 def _tick(view: _View, run: TurnRun) -> None:
     view.flush()
     if (run.turn.pending or run.turn.pending_elicitations) and view.unattended:
+        view.flush(now=True)  # what is asked about stands above the question
         _ask_by_text(run)
 
 
@@ -153,7 +154,7 @@ class _Hidden:
     def open(self) -> None:
         """Nowhere."""
 
-    def flush(self) -> None:
+    def flush(self, *, now: bool = False) -> None:
         """Nowhere."""
 
     def finish(self) -> None:
@@ -172,7 +173,7 @@ class _Quiet:
     def open(self) -> None:
         """Nothing to show yet."""
 
-    def flush(self) -> None:
+    def flush(self, *, now: bool = False) -> None:
         """Nothing to show yet."""
 
     def finish(self) -> None:
@@ -198,7 +199,7 @@ class _Terminal:
     def open(self) -> None:
         """Nothing to tell yet."""
 
-    def flush(self) -> None:
+    def flush(self, *, now: bool = False) -> None:  # noqa: ARG002  # it tells at once, always
         with self._lock:
             text = self._console.new()
         if text:

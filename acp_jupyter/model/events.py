@@ -197,11 +197,12 @@ class TerminalOutput:
 
 @dataclass(frozen=True)
 class TerminalExited:
-    """A command ended, with a code or by a signal."""
+    """A command ended, with a code or by a signal; ``stopped_by`` ``you``, where you stopped it."""
 
     terminal_id: str
     exit_code: int | None = None
     signal: str | None = None
+    stopped_by: str | None = None
 
 
 @dataclass(frozen=True)

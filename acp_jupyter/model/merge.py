@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import as_text, parse_content, parse_locations
+from acp_jupyter.model.received import receive
 from acp_jupyter.model.state import Change
 from acp_jupyter.model.terminals import apply_agent_terminals
 from acp_jupyter.model.timeline import keep_raw, show_call
@@ -70,25 +71,13 @@ def _merge(call: ToolCall, update: dict[str, Any], at: float) -> None:
         call.locations = parse_locations(update["locations"])
     if isinstance(update.get("content"), list):
         call.content = parse_content(update["content"], call.content)
-        _give_up(call, "content")
     # Omission and null both mean "as before"; every other JSON value replaces.
     if update.get("rawInput") is not None:
         call.raw_input = update["rawInput"]
-        _give_up(call, "rawInput")
     if update.get("rawOutput") is not None:
         call.raw_output = update["rawOutput"]
-        _give_up(call, "rawOutput")
     status = as_text(update.get("status"))
     if status:
         call.status, call.local_status = status, None
         call.ended_at = at if status in FINAL_STATUSES else None
-    call.history.append(update)
-
-
-def _give_up(call: ToolCall, key: str) -> None:
-    """Let go of what an update has replaced: some agents tell a growing output anew, thousands of times."""
-    for number in reversed(range(len(call.history))):
-        earlier = call.history[number]
-        if earlier.get(key) is not None:  # a copy goes without it: the message is the log's too
-            call.history[number] = {name: value for name, value in earlier.items() if name != key}
-            return
+    receive(call, update)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from acp_jupyter.model.content import Block, TerminalRef, UnknownContent, as_dict, as_text
 from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.received import told
 from acp_jupyter.model.secrets import is_secret_field, is_secret_name, spans, spellings
 from acp_jupyter.model.text import Text, json_text
 from acp_jupyter.model.transcript import from_json, to_json
@@ -148,13 +149,20 @@ def kept(turn: Turn, redactor: Redactor, limit: int | None, total: int | None = 
             further, but never below a thousand.
     """
     keeper = _Keeper(redactor, limit)
-    copy = keeper.turn(from_json(to_json(turn)))
+    copy = keeper.turn(_copy(turn))
     if limit is not None and total is not None and sum(keeper.lengths) > total:
         keeper = _Keeper(redactor, min(limit, _even_limit(keeper.lengths, total)))
-        copy = keeper.turn(from_json(to_json(turn)))
+        copy = keeper.turn(_copy(turn))
     if not (keeper.redacted or keeper.cut):
         return turn
     copy.kept = {"redacted": keeper.redacted, "cut": keeper.cut}
+    return copy
+
+
+def _copy(turn: Turn) -> Turn:
+    copy = from_json(to_json(turn, updates=False))
+    for call, original in zip(copy.tool_calls, turn.tool_calls, strict=True):
+        call.updates = told(original)  # whole: half a secret would not be found
     return copy
 
 
@@ -231,6 +239,7 @@ class _Keeper:
         call.raw_input = self._raw(call.raw_input, f"{where}.raw_input")
         call.raw_output = self._raw(call.raw_output, f"{where}.raw_output")
         call.content = [self._content(item, f"{where}.content") for item in call.content]
+        call.updates = [self._value(update, f"{where}.updates") for update in call.updates]
         call.locations = [one._replace(path=self._text(one.path, where)) for one in call.locations]
 
     def _elicitation(self, node: Elicitation, where: str) -> None:

@@ -330,6 +330,7 @@ def _terminal(state: SessionState, turn: Turn, event: Any, at: float) -> list[Ch
         append_output(terminal, event.text)
     elif isinstance(event, events.TerminalExited):
         terminal.exit_code, terminal.signal, terminal.ended_at = event.exit_code, event.signal, at
+        terminal.stopped_by = event.stopped_by
     else:
         terminal.released = True
     return [Change(owner, ("terminals", event.terminal_id))]

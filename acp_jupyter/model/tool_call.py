@@ -24,9 +24,10 @@ class ToolCall(Shown):
 
     ``raw_input`` and ``raw_output`` are the plain Python values that came over the wire, ``None`` where none
     came. ``kind`` and ``status`` are the agent's own words; ``local_status`` is what we know beyond them
-    (``cancelled``, ``cut_off``). ``history`` holds every update as it came, without the
-    content and raw values that a later one has replaced; ``agent_terminals`` the ids of the terminals that
-    the agent told of as its own; ``home()`` gives the turn that first mentioned it.
+    (``cancelled``, ``cut_off``). ``updates`` holds the updates as they came, without the long content and raw
+    values that a later one has replaced: all of them up to 2,000, of more the first and the last thousand;
+    ``updates_count`` says how many came. ``agent_terminals`` holds the ids of the terminals that the agent
+    told of as its own; ``home()`` gives the turn that first mentioned it.
     """
 
     tool_call_id: str
@@ -41,7 +42,8 @@ class ToolCall(Shown):
     raw_output: Any = None
     started_at: float | None = None
     ended_at: float | None = None
-    history: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]], compare=False, repr=False)
+    updates: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]], compare=False, repr=False)
+    updates_count: int = field(default=0, compare=False, repr=False)
     agent_terminals: list[str] = field(default_factory=list[str], compare=False, repr=False)
     home: Home = field(default_factory=Home, compare=False, repr=False)
     _texts: dict[str, tuple[Any, str]] = field(
@@ -96,7 +98,8 @@ class ToolCall(Shown):
             locations=list(self.locations),
             content=list(self.content),
             agent_terminals=list(self.agent_terminals),
-            history=[],
+            updates=[],
+            updates_count=0,
             _texts={},
         )
 
@@ -230,7 +233,8 @@ class Permission:
 class Terminal(Shown):
     """A command that runs, or ran, for the agent; ``output`` still has its escape codes.
 
-    ``agent_owned`` where the agent ran it itself, and we know only what it told.
+    ``agent_owned`` where the agent ran it itself, and we know only what it told; ``stopped_by`` is ``you``
+    where you ended it from the card.
     """
 
     terminal_id: str
@@ -243,4 +247,5 @@ class Terminal(Shown):
     released: bool = False
     started_at: float | None = None
     ended_at: float | None = None
+    stopped_by: str | None = None
     agent_owned: bool = field(default=False, compare=False, repr=False)

@@ -18,6 +18,7 @@ from acp_jupyter.model.content import (
 )
 from acp_jupyter.model.diff import Diff, Edit, Mark, rebuild_old
 from acp_jupyter.model.elicitation import elicitation_from_json, elicitation_json
+from acp_jupyter.model.received import told_texts
 from acp_jupyter.model.request_warnings import RequestWarning, change_since
 from acp_jupyter.model.shown import Home
 from acp_jupyter.model.text import Text, json_text
@@ -75,12 +76,13 @@ _TERMINAL_KEYS = ("terminal_id command cwd truncated exit_code signal released s
 _PERMISSION_KEYS = "key tool_call_id state option_id decided_by reason opened_at decided_at".split()
 
 
-def to_json(turn: Turn) -> dict[str, Any]:
-    """Return the whole document of ``turn``."""
+def to_json(turn: Turn, *, updates: bool = True) -> dict[str, Any]:
+    """Return the whole document of ``turn``; with the ``updates`` of its calls, or without."""
+    make = saved_call_json if updates else tool_call_json
     return {
         **head_json(turn),
         "items": [item_json(item) for item in list(turn.items)],
-        "tool_calls": {call.tool_call_id: tool_call_json(call) for call in turn.tool_calls},
+        "tool_calls": {call.tool_call_id: make(call) for call in turn.tool_calls},
         "terminals": {key: terminal_json(terminal) for key, terminal in list(turn.terminals.items())},
         "permissions": {
             key: permission_json(one, turn.tool_calls.get(one.tool_call_id))
@@ -94,7 +96,7 @@ def to_json(turn: Turn) -> dict[str, Any]:
 def node_json(turn: Turn, node: tuple[Any, ...], *, growing: bool = True) -> dict[str, Any]:
     """Return one node of the document, named as in `acp_jupyter.model.state.Change`.
 
-    Without ``growing``, a text that grows by chunks is left out.
+    The updates of a tool call are left out; without ``growing``, also a text that grows by chunks.
     """
     if not node:
         return head_json(turn)
@@ -143,6 +145,11 @@ def item_json(item: Item, *, growing: bool = True) -> dict[str, Any]:
     return {"type": _ITEM_TYPES[type(item)], **values}
 
 
+def saved_call_json(call: ToolCall) -> dict[str, Any]:
+    """Return a tool call with its updates, as compact JSON texts too."""
+    return {**tool_call_json(call), **({"updates": told_texts(call)} if call.updates else {})}
+
+
 def tool_call_json(call: ToolCall) -> dict[str, Any]:
     """Return a tool call; its raw values as compact JSON text."""
     return {
@@ -151,12 +158,17 @@ def tool_call_json(call: ToolCall) -> dict[str, Any]:
         "content": [_content_json(item) for item in call.content],
         "raw_input": call.raw_text("raw_input"),
         "raw_output": call.raw_text("raw_output"),
+        **({"updates_count": call.updates_count} if call.updates_count else {}),
     }
 
 
 def terminal_json(terminal: Terminal, *, growing: bool = True) -> dict[str, Any]:
     """Return a terminal with its output; without ``growing``, without it."""
-    node = {key: getattr(terminal, key) for key in _TERMINAL_KEYS}
+    node = {
+        **{key: getattr(terminal, key) for key in _TERMINAL_KEYS},
+        **({"stopped_by": terminal.stopped_by} if terminal.stopped_by else {}),
+        **({"agent_owned": True} if terminal.agent_owned else {}),
+    }
     return {**node, "output": str(terminal.output)} if growing else node
 
 
@@ -281,6 +293,9 @@ def _tool_call(node: dict[str, Any]) -> ToolCall:
         **raw,
         locations=[Location(location["path"], location["line"]) for location in node["locations"]],
         content=[_content(item) for item in node["content"]],
+        # not there in what was saved before there were any
+        updates=[json.loads(update) for update in node.get("updates", [])],
+        updates_count=node.get("updates_count", 0),
     )
 
 
@@ -302,7 +317,12 @@ def _edit(edit: dict[str, Any]) -> Edit:
 
 
 def _terminal(node: dict[str, Any]) -> Terminal:
-    return Terminal(**{key: node[key] for key in _TERMINAL_KEYS}, output=Text(node["output"]))
+    return Terminal(
+        **{key: node[key] for key in _TERMINAL_KEYS},
+        output=Text(node["output"]),
+        stopped_by=as_text(node.get("stopped_by")),
+        agent_owned=bool(node.get("agent_owned")),
+    )
 
 
 def _permission(node: dict[str, Any]) -> Permission:

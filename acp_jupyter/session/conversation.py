@@ -308,6 +308,10 @@ class Conversation:
         elif self._playing is not None:
             self._playing.cancel()
 
+    def stop_terminal(self, terminal_id: str) -> None:
+        """Kill a command of ours, and nothing else."""
+        self._terminals.stop(terminal_id)
+
     def _has_terminal(self, terminal_id: str) -> bool:
         return any(terminal_id in turn.terminals for turn in self.state.turns)
 

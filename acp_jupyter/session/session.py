@@ -352,6 +352,13 @@ class Session(Shown):
         """
         self.loop.call(self._conversation.elicitations.answer, key, action, content)
 
+    def stop_terminal(self, terminal_id: str) -> None:
+        """Kill a command that runs for the agent, and all that it started; the turn goes on.
+
+        Safe from any thread. One that has ended, or is not ours to end, is left alone.
+        """
+        self.loop.call(self._conversation.stop_terminal, terminal_id)
+
     def decline_unasked(self, key: str) -> None:
         """Decline a form or an address because nobody can be asked; safe from any thread."""
 

@@ -60,6 +60,8 @@ class Terminals:
         self._ids = map("t{}".format, itertools.count(1))
         self._open: dict[str, Command] = {}
         self._pids: set[int] = set()
+        self._stopped: set[str] = set()  # by the person at the card
+        self._killing: set[asyncio.Future[None]] = set()
 
     async def create(self, params: dict[str, Any]) -> dict[str, Any]:
         """Start a command and return at once: ``{"terminalId": ...}``."""
@@ -107,6 +109,15 @@ class Terminals:
         await self._find(params).kill()
         return {}
 
+    def stop(self, terminal_id: str) -> None:
+        """Kill a command for the person at the card, who does not wait for it; a late click is ignored."""
+        command = self._open.get(terminal_id)
+        if command is not None and not command.ended:
+            self._stopped.add(terminal_id)
+            killing = asyncio.ensure_future(command.kill())
+            self._killing.add(killing)  # the loop itself holds no task
+            killing.add_done_callback(self._killing.discard)
+
     async def release(self, params: dict[str, Any]) -> dict[str, Any]:
         """Kill what runs, and forget the terminal; its output stays on the card."""
         command = self._find(params)
@@ -146,7 +157,8 @@ class Terminals:
 
     def _ended(self, terminal_id: str, command: Command) -> None:
         code, signal_name = command.exit_status
-        self._apply(events.TerminalExited(terminal_id, code, signal_name))
+        by = "you" if terminal_id in self._stopped else None
+        self._apply(events.TerminalExited(terminal_id, code, signal_name, by))
 
 
 def _argv(command: str, args: list[str], cwd: str, env: dict[str, str]) -> list[str]:

@@ -1,7 +1,8 @@
 r"""Terminal output for reading: colours as spans, progress bars as the line that they end as.
 
-Understood: SGR (``CSI m``), carriage return, backspace, erase to the end of the line. Every other escape
-is dropped. See https://agentclientprotocol.com/protocol/terminals. The time is linear in the text.
+Understood: SGR (``CSI m``), carriage return, backspace, erase to the end of the line, and links (``OSC 8``),
+whose targets stand behind their words. Every other escape is dropped. The time is linear in the text. See
+https://agentclientprotocol.com/protocol/terminals.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import NamedTuple
 # An unfinished string command ends with its line: it must not swallow what follows.
 _TOKEN = re.compile(
     r"\x1b\[(?P<args>[0-?]*)[ -/]*(?P<final>[@-~]?)"
+    r"|\x1b\]8;[^;\x07\x1b\n]*;(?P<link>[^\x07\x1b\n]*)(?:\x07|\x1b\\)?"
     r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
     r"|\x1b[ -/]*[0-~]?"
     r"|(?P<control>[\n\r\b])"
     r"|[\x00-\x07\x0b-\x1f\x7f\x80-\x9f]"
     r"|(?P<text>[^\x00-\x08\x0a-\x1f\x7f-\x9f]+)"
 )
+_WEB = re.compile("https?://", re.IGNORECASE)
 _NAMED = (
     "#5c6370 #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #d7dae0 "
     "#7f848e #ff7b86 #b5e890 #ffd68a #82c4ff #e29bf2 #7fdbe6 #ffffff"
@@ -67,9 +70,14 @@ def _runs(cells: list[str], styles: list[Style]) -> Iterator[tuple[Style, str]]:
 def _screen(text: str) -> Iterator[tuple[list[str], list[Style]]]:
     cells: list[str] = []
     styles: list[Style] = []
-    column, style = 0, _PLAIN
+    column, style, link, link_from = 0, _PLAIN, "", 0
     for token in _TOKEN.finditer(text):
         written, control, final = token["text"], token["control"], token["final"]
+        if token["link"] is not None:
+            # the words of a link may be others than its target
+            named = "".join(cells[link_from:column])
+            written = f" ({link})" if named not in {"", link} and _WEB.match(link) else ""
+            link, link_from = token["link"], column + len(written)
         if written:
             end = column + len(written)
             cells[column:end] = written
@@ -77,7 +85,7 @@ def _screen(text: str) -> Iterator[tuple[list[str], list[Style]]]:
             column = end
         elif control == "\n":
             yield cells, styles
-            cells, styles, column = [], [], 0
+            cells, styles, column, link_from = [], [], 0, 0
         elif control:
             column = 0 if control == "\r" else max(0, column - 1)
         elif final == "m":

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_jupyter.model.received import told_texts
 from acp_jupyter.model.transcript import node_json, to_json
 from acp_jupyter.model.turn import Message, Thought
 
 if TYPE_CHECKING:
     from acp_jupyter.model.text import Text
+    from acp_jupyter.model.tool_call import ToolCall
     from acp_jupyter.model.turn import Turn
 
 _GROWING = {"items": "text", "terminals": "output"}
+
+
+def updates_message(call: ToolCall) -> dict[str, Any]:
+    """Return the message that tells the updates of ``call``, as a document would."""
+    return {
+        "type": "updates",
+        "tool_call_id": call.tool_call_id,
+        "updates": told_texts(call),
+        "updates_count": call.updates_count,
+    }
 
 
 class Deltas:
@@ -36,7 +48,7 @@ class Deltas:
         """Return the message that holds the whole document; what comes after is told from here on."""
         # Whatever was marked is part of the snapshot, and so is told.
         self.drain()
-        return {"type": "snapshot", "seq": self.seq, "now": now, "turn": to_json(self._turn)}
+        return {"type": "snapshot", "seq": self.seq, "now": now, "turn": to_json(self._turn, updates=False)}
 
     def drain(self) -> dict[str, Any] | None:
         """Return the message that tells what changed since the last one, or ``None``."""

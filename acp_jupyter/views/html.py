@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_jupyter.model.content import Block, TerminalRef, as_text
 from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.received import told_texts
 from acp_jupyter.model.turn import (
     Compaction,
     ContentPart,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _VALUE_LIMIT = 20_000
 _TEXT_LIMIT = 50_000
+_UPDATE_LIMIT = 300
 _DIFF_LINES = 500
 _OPEN_DIFF_LINES = 60
 _TERMINAL_LINES = 500
@@ -241,7 +243,17 @@ def _call_body(turn: Turn, call: ToolCall) -> str:
         for which in ("raw_input", "raw_output")
         if getattr(call, which) is not None
     ]
+    rows += [fold(f"updates ({call.updates_count:,})", _updates(call))] if call.updates else []
     return element("div", "".join(rows), "padding:0 12px 6px") if rows else ""
+
+
+def _updates(call: ToolCall) -> str:
+    """Return the updates that there are, a line each, and no longer than that."""
+    texts = [words.cut(update, _UPDATE_LIMIT) for update in told_texts(call)]
+    left_out = call.updates_count - len(texts)
+    if left_out > 0:
+        texts.insert(len(texts) // 2, f"… {left_out:,} more")
+    return look.pre("\n".join(texts))
 
 
 def _permission(turn: Turn, permission: Permission) -> str:

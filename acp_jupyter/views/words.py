@@ -314,6 +314,7 @@ def terminal_status(terminal: Terminal) -> str:
         how = f"exit {terminal.exit_code}"
     else:
         how = "ended" if terminal.ended_at is not None else "running"
+    how += f", stopped by {visible(terminal.stopped_by)}" if terminal.stopped_by else ""
     return " · ".join(filter(None, [how, lasted(terminal)]))
 
 

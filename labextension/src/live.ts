@@ -28,7 +28,7 @@ function count(id: string, by: number): void {
 
 function isToCard(content: unknown): content is ToCard {
   const type = (content as { type?: unknown } | null)?.type;
-  return type === 'snapshot' || type === 'ops' || type === 'bundle';
+  return type === 'snapshot' || type === 'ops' || type === 'bundle' || type === 'updates';
 }
 
 export class Link {
@@ -94,7 +94,7 @@ export class Link {
     this.send({ type: 'cleared' });
   }
 
-  private send(message: FromCard): void {
+  send(message: FromCard): void {
     this.model.send(message);
   }
 
@@ -109,6 +109,7 @@ export class Link {
     this.gone = false;
     if (content.type === 'snapshot') this.onSnapshot(content);
     else if (content.type === 'bundle') notebooks()?.write(this.id, content.data);
+    else if (content.type === 'updates') this.store?.updated(content);
     else if (this.store && !this.store.ops(content)) this.resync();
   }
 

@@ -141,7 +141,12 @@ const toolCall = record({
   tool_call_id: text, title: text, name: words, kind: text, status: text, local_status: words,
   locations: list(record({ path: text, line: time })),
   content: list(content),
-  raw_input: words, raw_output: words, started_at: time, ended_at: time
+  raw_input: words, raw_output: words, updates: or(undefined, list(text)), updates_count: or(undefined, count), started_at: time, ended_at: time
+});
+
+const field = record({
+  name: text, kind: text, title: words, description: words, required: flag, rules: list(text), default: words, maximum: time, format: words, secret: flag,
+  choices: list(record({ value: text, title: text, description: words }))
 });
 
 const turn = record({
@@ -156,7 +161,7 @@ const turn = record({
   items: list(item),
   tool_calls: map(toolCall),
   terminals: map(
-    record({ terminal_id: text, command: text, cwd: text, output: text, exit_code: time, signal: words, started_at: time, ended_at: time })
+    record({ terminal_id: text, command: text, cwd: text, output: text, exit_code: time, signal: words, stopped_by: optional, started_at: time, ended_at: time })
   ),
   permissions: map(
     record({
@@ -169,7 +174,7 @@ const turn = record({
   elicitations: map(
     record({
       key: text, mode: text, message: text, title: words, description: words, tool_call_id: words, url: words,
-      fields: list(record({ name: text, title: words })),
+      fields: list(field),
       address: maybe(record({ before: text, host: text, after: text, warnings: list(text) })),
       state: text, content: words, decided_by: words, reason: words, opened_at: time, decided_at: time, completed: flag
     })

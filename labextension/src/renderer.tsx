@@ -117,7 +117,8 @@ function liveCard(link: Link, store: TurnStore): Card {
     ui: uiOf(store.turn.turn_id),
     decide: (key, optionId) => link.decide(key, optionId),
     elicit: (key, action, content) => link.elicit(key, action, content),
-    cancel: () => link.cancel()
+    cancel: () => link.cancel(),
+    send: message => link.send(message)
   };
 }
 
@@ -129,7 +130,7 @@ export function mountSaved(doc: unknown, el: Element): Dispose {
     const store = new TurnStore(turn);
     begin(root, store);
     const inert = (): void => undefined;
-    draw(root, { store, live: false, ui: uiOf(turn.turn_id), decide: inert, elicit: inert, cancel: inert });
+    draw(root, { store, live: false, ui: uiOf(turn.turn_id), decide: inert, elicit: inert, cancel: inert, send: inert });
   } catch (error) {
     line(root, 'acp-failure', error instanceof Error ? error.message : String(error));
   }

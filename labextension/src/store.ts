@@ -1,7 +1,7 @@
 /** One store per turn: the document, what changed in it, and what was clicked. */
 
 import { applyOp, own } from './ops';
-import type { Permission, Terminal, ToCard, ToolCall, ToolContent, Turn } from './types';
+import type { Permission, Terminal, ToCard, ToolCall, ToolContent, Turn, Updates } from './types';
 
 export class TurnStore {
   turn: Turn;
@@ -9,6 +9,8 @@ export class TurnStore {
   clockOffset = 0;
   /** Answers on their way, by the key of what was asked: an option's id or an action, until the document says otherwise. */
   readonly sent = new Map<string, string | null>();
+  /** What calls have been updated by, as far as a view has asked the kernel for it. */
+  readonly updates = new Map<string, Updates>();
   /** The number of the last message applied. */
   seq = 0;
 
@@ -66,6 +68,13 @@ export class TurnStore {
     this.settle();
     this.notify();
     return true;
+  }
+
+  /** Take what the kernel told about a call's updates. */
+  updated(message: Updates): void {
+    this.updates.set(message.tool_call_id, message);
+    this.touch(`tool_calls/${message.tool_call_id}`);
+    this.notify();
   }
 
   /** Remember an answer on its way; false where one already is, or what was asked is not open. */
@@ -131,7 +140,7 @@ export function openKeys({ permissions, elicitations }: Turn): string[] {
 }
 
 /** A terminal's end in words: `exit 1`, `killed by SIGKILL`; null while it runs. */
-export function exitWords(terminal: Terminal): string | null {
-  if (terminal.signal) return `killed by ${terminal.signal}`;
-  return terminal.exit_code === null ? null : `exit ${terminal.exit_code}`;
+export function exitWords({ signal, exit_code, stopped_by }: Terminal): string | null {
+  const words = signal ? `killed by ${signal}` : exit_code === null ? null : `exit ${exit_code}`;
+  return words && stopped_by ? `${words}, stopped by ${stopped_by}` : words;
 }

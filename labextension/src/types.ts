@@ -119,6 +119,9 @@ export interface ToolCall {
   content: ToolContent[];
   raw_input: string | null;
   raw_output: string | null;
+  /** JSON texts: the first and the last of `updates_count`. A live card asks for them. */
+  updates?: string[];
+  updates_count?: number;
   started_at: number | null;
   ended_at: number | null;
 }
@@ -165,6 +168,8 @@ export interface Terminal {
   exit_code: number | null;
   signal: string | null;
   released: boolean;
+  stopped_by?: string;
+  agent_owned?: boolean;
   started_at: number | null;
   ended_at: number | null;
 }
@@ -247,10 +252,13 @@ export type Op =
   | { op: 'merge'; path: PathPart[]; value: Record<string, unknown> }
   | { op: 'append'; path: PathPart[]; value: string };
 
+export type Updates = { type: 'updates'; tool_call_id: string } & Required<Pick<ToolCall, 'updates' | 'updates_count'>>;
+
 export type ToCard =
   | { type: 'snapshot'; seq: number; now: number; turn: Turn }
   | { type: 'ops'; seq: number; ops: Op[] }
-  | { type: 'bundle'; data: Record<string, unknown> };
+  | { type: 'bundle'; data: Record<string, unknown> }
+  | Updates;
 
 export type FromCard =
   | { type: 'ready'; seq: number }
@@ -259,6 +267,8 @@ export type FromCard =
   | { type: 'bundle' }
   | { type: 'decide'; key: string; option_id: string | null }
   | { type: 'elicit'; key: string; action: ElicitAction; content: Entered | null }
+  | { type: 'updates'; tool_call_id: string }
+  | { type: 'stop_terminal'; terminal_id: string }
   | { type: 'cancel' };
 
 /** What we use of an anywidget model. */

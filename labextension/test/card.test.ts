@@ -143,7 +143,7 @@ describe('a tool call', () => {
     input.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
     expect(document.activeElement).toBe(output);
     await click(output);
-    expect($(el, '[role=tabpanel]').textContent).toBe('false');
+    expect($(el, '[role=tabpanel] .acp-json').textContent).toBe('false');
     await click(output);
     expect(el.querySelector('[role=tabpanel]')).toBeNull();
   });

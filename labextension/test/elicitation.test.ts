@@ -275,7 +275,10 @@ describe('what was answered', () => {
     kernel.die();
     await frame();
     expect(box(el).textContent).toContain('It was waiting for an answer when the kernel went away.');
-    for (const one of [copy, el]) expect(one.querySelector('input, button[data-action]')).toBeNull();
+    for (const one of [copy, el]) {
+      expect(one.querySelector(':enabled:is(input, select, textarea), button[data-action]')).toBeNull();
+      expect(one.querySelectorAll('fieldset:disabled input').length).toBeGreaterThan(0);
+    }
   });
 
   it('is readable in a document of before there were such questions', () => {

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from .test_elicitation import cells
 from .test_scene import CELLS, card_in, wait_for_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from playwright.sync_api import Locator
 
@@ -102,3 +104,49 @@ def test_raw_input_opens_as_a_tree_with_the_expression_that_yields_it(
     expect(edit.locator(".acp-raw")).to_contain_text('"path"')
     request.get_by_role("button", name="Reject").click()
     notebook.ended(1)
+
+
+def test_updates_are_looked_into_searched_and_copied_from(open_notebook: Callable[..., Notebook]) -> None:
+    notebook = open_notebook(CELLS)
+    notebook.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    output, request = asked(notebook)
+    edit = output.locator(".acp-tool-call[data-kind=edit]")
+    edit.get_by_role("tab", name="Updates").click()
+    expression = edit.locator(".acp-expression")
+    expect(expression).to_have_text("turn.tool_calls[1].updates")
+    edit.get_by_role("searchbox", name="Find in keys and values").fill("kind")
+    expect(edit.locator(".acp-json-key").first).to_have_text('[0]["kind"]: ')
+    edit.locator("[data-path='[0][\"kind\"]']").click()
+    expression.click()
+    copied = notebook.page.evaluate("() => navigator.clipboard.readText()")
+    assert copied == 'turn.tool_calls[1].updates[0]["kind"]'
+    request.get_by_role("button", name="Reject").click()
+    notebook.ended(1)
+    expect(expression).to_have_text('turn.tool_calls[1].updates[0]["kind"]')
+
+
+@pytest.mark.more
+def test_one_command_is_stopped_and_the_turn_goes_on(
+    open_notebook: Callable[..., Notebook], tmp_path: Path
+) -> None:
+    create = {"command": "sh", "args": ["-c", "echo begun; sleep 60"]}
+    notebook = open_notebook(
+        cells(
+            tmp_path,
+            {"request": "terminal/create", "params": create, "save": "t"},
+            {
+                "request": "terminal/wait_for_exit",
+                "params": {"terminalId": {"$": "t.terminalId"}},
+                "save": "end",
+            },
+            {"text": "It ended: ${end.signal}."},
+        )
+    )
+    notebook.run(0)
+    notebook.ended(0)
+    card = card_in(notebook.run(1))
+    expect(card.locator(".acp-terminal")).to_contain_text("begun")
+    card.get_by_role("button", name="Stop this command").click()
+    notebook.ended(1)
+    expect(card.locator(".acp-message").last).to_have_text("It ended: SIGTERM.")
+    expect(card.locator(".acp-terminal-exit")).to_have_text("killed by SIGTERM, stopped by you")

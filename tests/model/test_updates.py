@@ -130,26 +130,28 @@ def test_u5_tool_call_update() -> None:
     )
     play.update("tool_call_update", toolCallId="c1", status="completed", rawOutput={"code": 0})
     call = play.turn.tool_calls["c1"]
-    assert (call.status, call.raw_output, len(call.history)) == ("completed", {"code": 0}, 2)
+    assert (call.status, call.raw_output, call.updates_count) == ("completed", {"code": 0}, 2)
     seen(play, "Run make", "✓ done · 1.0 s", '"code":')
 
 
-def test_u5_what_is_told_anew_is_kept_once() -> None:
+def test_u5_what_is_long_and_told_anew_is_kept_once() -> None:
     play = Play()
-    play.update(
-        "tool_call", toolCallId="c1", title="Build", rawInput={"command": "make"}, content=[block("a")]
-    )
-    play.update("tool_call_update", toolCallId="c1", rawInput=None, content=[block("ab")], rawOutput=1, x=1)
-    told = {"toolCallId": "c1", "content": "no list", "rawOutput": 2, "status": "completed"}
+    long = "a" * 2_000
+    first = {"toolCallId": "c1", "title": "Build", "rawInput": {"command": "make"}, "content": [block(long)]}
+    play.update("tool_call", **first)
+    told = {"toolCallId": "c1", "rawInput": None, "content": [block(long + "b")], "rawOutput": 1, "x": 1}
     play.update("tool_call_update", **told)
+    last = {"toolCallId": "c1", "content": "no list", "rawOutput": 2, "status": "completed"}
+    play.update("tool_call_update", **last)
     call = play.turn.tool_calls["c1"]
+    gone = "[long, and told anew by a later update: not kept]"
     kind = {"sessionUpdate": "tool_call_update"}
-    assert call.history == [
-        {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Build", "rawInput": {"command": "make"}},
-        {**kind, "toolCallId": "c1", "rawInput": None, "content": [block("ab")], "x": 1},
-        {**kind, **told},
-    ]
-    assert (call.raw_input, call.text, call.raw_output) == ({"command": "make"}, "ab", 2)
+    assert call.updates == [
+        {"sessionUpdate": "tool_call", **first, "content": gone},
+        {**kind, **told, "content": gone},
+        {**kind, **last},
+    ], "what is short is there as it came"
+    assert (call.raw_input, call.text, call.raw_output) == ({"command": "make"}, long + "b", 2)
 
 
 def test_u5_r03_an_update_of_an_unknown_call_makes_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -380,3 +381,55 @@ def test_a_card_lets_go_of_its_widget_when_twenty_later_ones_have_ended(
     notebook.run("%%acp worker\nWork.")
     assert notebook.cards[0].comm_id in closed()
     assert notebook.cards[1].comm_id not in closed()
+
+
+def test_a_card_stops_one_command_and_not_the_turn(notebook: FrontEnd, tmp_path: Path) -> None:
+    create = {"command": "sh", "args": ["-c", "echo begun; sleep 600"]}
+    steps = [
+        {"request": "terminal/create", "params": create, "save": "t"},
+        {"request": "terminal/wait_for_exit", "params": {"terminalId": "${t.terminalId}"}, "save": "exit"},
+        {"text": "${exit}"},
+    ]
+    notebook.add_agent("runner", steps, tmp_path)
+    cell = notebook.execute("%%acp runner -o turn\nRun.")
+    card = notebook.card_of(cell)
+
+    def output() -> str:
+        return "".join(one["output"] for one in card.turn["terminals"].values())
+
+    notebook.see(lambda: output() == "begun\n")
+    notebook.tell(card, {"type": "stop_terminal", "terminal_id": ["no", "id"]})
+    notebook.tell(card, {"type": "stop_terminal", "terminal_id": next(iter(card.turn["terminals"]))})
+    assert notebook.status(cell) == "ok"
+    assert notebook.value("[turn.state, turn.text]") == ["done", '{"exitCode": null, "signal": "SIGTERM"}']
+    (saved,) = notebook.outputs(cell)
+    assert [one["stopped_by"] for one in saved[MIME]["terminals"].values()] == ["you"]
+    assert "killed by SIGTERM, stopped by you" in saved["text/plain"]
+
+
+def test_a_card_asks_for_the_updates_of_a_call(notebook: FrontEnd, tmp_path: Path) -> None:
+    notebook.add_agent("worker", [*TOOL, ask("call-1")], tmp_path)
+    cell = notebook.execute("%%acp worker -o turn\nWork.")
+    card = notebook.card_of(cell)
+    request = notebook.asked(card)
+    assert card.turn["tool_calls"]["t1"]["updates_count"] == 2
+    assert "updates" not in card.turn["tool_calls"]["t1"]
+    for wrong in ("t9", None, ["t1"]):
+        notebook.tell(card, {"type": "updates", "tool_call_id": wrong})
+    notebook.tell(card, {"type": "updates", "tool_call_id": "t1"})
+
+    def told() -> list[dict[str, Any]]:
+        contents = [
+            m["content"]["data"].get("content", {}) for m in notebook.heard if m["msg_type"] == "comm_msg"
+        ]
+        return [content for content in contents if content.get("type") == "updates"]
+
+    notebook.see(told)
+    notebook.click(card, request, "yes")
+    assert notebook.status(cell) == "ok"
+    (message,) = told()
+    assert (message["tool_call_id"], message["updates_count"]) == ("t1", 2)
+    assert [json.loads(text) for text in message["updates"]] == [step["update"] for step in TOOL]
+    (saved,) = notebook.outputs(cell)
+    assert saved[MIME]["tool_calls"]["t1"]["updates"] == message["updates"]
+    assert notebook.value("turn.tool_calls['t1'].updates") == [step["update"] for step in TOOL]

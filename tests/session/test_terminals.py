@@ -409,3 +409,39 @@ def test_c9_released_terminals_leave_no_descriptors(bench: Bench) -> None:
     soon(lambda: descriptors() <= before)
     Path(go).touch()
     finish(run)
+
+
+def test_t07_a_person_stops_one_command_with_its_children_and_the_turn_goes_on(bench: Bench) -> None:
+    pids = bench.folder / "pids"
+    line = f"sleep 600 & echo $! > {pids}.tmp; mv {pids}.tmp {pids}; echo begun; wait; :"
+    other = create("sh", "-c", "sleep 600", save="other")
+    session = bench.session([other, create("sh", "-c", line), WAIT, {"text": "${wait_for_exit}"}])
+    run = session.start("go")
+    until(session, lambda: any(str(one.output) for one in run.turn.terminals.values()))
+    stopped = next(key for key, one in run.turn.terminals.items() if str(one.output))
+    session.stop_terminal(stopped)
+    session.stop_terminal(stopped)  # a second click
+    turn = finish(run)
+    assert json.loads(turn.text) == {"exitCode": None, "signal": "SIGTERM"}, (
+        "the agent is told by the protocol"
+    )
+    assert turn.state == "done"
+    assert not alive(int(pids.read_text()))
+    ended = turn.terminals.pop(stopped)
+    assert (ended.signal, ended.stopped_by) == ("SIGTERM", "you")
+    (left_alone,) = turn.terminals.values()
+    assert (left_alone.signal, left_alone.exit_code, left_alone.ended_at) == (None, None, None)
+
+
+def test_t08_what_has_ended_or_is_unknown_is_not_stopped(bench: Bench) -> None:
+    go = bench.folder / "go"
+    session = bench.session([create("true"), WAIT, {"text": "ended"}, {"until_file": str(go)}, OUTPUT, TELL])
+    run = session.start("go")
+    until(session, lambda: run.turn.text == "ended")
+    (terminal_id,) = run.turn.terminals
+    for one in (terminal_id, "t99", "__proto__"):
+        session.stop_terminal(one)
+    go.touch()
+    turn = finish(run)
+    assert turn.state == "done"
+    assert (turn.terminals[terminal_id].exit_code, turn.terminals[terminal_id].stopped_by) == (0, None)

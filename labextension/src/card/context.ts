@@ -4,7 +4,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useReducer, useRef } from 'preact/hooks';
 import type { Ui, UiValue } from '../page';
 import type { TurnStore } from '../store';
-import type { ElicitAction, Entered } from '../types';
+import type { ElicitAction, Entered, FromCard } from '../types';
 
 export interface Card {
   store: TurnStore;
@@ -16,6 +16,7 @@ export interface Card {
   decide(key: string, optionId: string | null): void;
   elicit(key: string, action: ElicitAction, content: Entered | null): void;
   cancel(): void;
+  send(message: FromCard): void;
 }
 
 const Context = createContext<Card | null>(null);

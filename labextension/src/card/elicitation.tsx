@@ -85,7 +85,9 @@ function Box({ node, children }: Props & { children: ComponentChildren }): JSX.E
       ref={box}
     >
       {children}
-      {open && node.mode === 'form' ? <FormView node={node} box={box} buttons={buttons} /> : null}
+      {node.state === 'open' && node.mode === 'form' ? (
+        <fieldset disabled={!live}><FormView node={node} box={box} buttons={live ? buttons : () => <></>} /></fieldset>
+      ) : null}
       {open && node.mode !== 'form' ? buttons(tell('accept')) : null}
     </div>
   );

@@ -1,10 +1,8 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ToolCall } from '../types';
-import { useUi, useUniqueId } from './context';
-import { JsonTree } from './json-tree';
-
-type Which = 'raw_input' | 'raw_output';
+import { useCard, useUi, useUniqueId } from './context';
+import { Inspector } from './json-tree';
 
 interface Props {
   call: ToolCall;
@@ -12,14 +10,16 @@ interface Props {
   index: number;
 }
 
-const LABELS: Record<Which, string> = { raw_input: 'Raw input', raw_output: 'Raw output' };
+const TABS = { raw_input: 'Raw input', raw_output: 'Raw output', updates: 'Updates' };
+type Which = keyof typeof TABS;
 
-/** Raw input and output as tabs; none is open at first. */
+/** Raw input, raw output and the updates that made them, as tabs; none is open at first. */
 export function Raw({ call, index }: Props): JSX.Element | null {
   const id = useUniqueId();
   const [chosen, setChosen] = useUi<string>(`raw:${call.tool_call_id}`, '');
   const list = useRef<HTMLDivElement>(null);
-  const tabs = (['raw_input', 'raw_output'] as const).filter(which => call[which] !== null);
+  const count = call.updates_count ?? 0;
+  const tabs = (Object.keys(TABS) as Which[]).filter(which => (which === 'updates' ? count > 0 : call[which] !== null));
   const open = tabs.find(which => which === chosen);
   if (tabs.length === 0) return null;
 
@@ -32,33 +32,48 @@ export function Raw({ call, index }: Props): JSX.Element | null {
     buttons[(to + buttons.length) % buttons.length]?.focus();
   };
 
+  const inspected = { id: `${open}:${call.tool_call_id}`, root: `turn.tool_calls[${index}].${open}` };
   return (
-    <div class="acp-raw" data-open={open}>
-      <div class="acp-raw-bar">
-        <div class="acp-tabs" role="tablist" aria-label="Raw values of this tool call" ref={list} onKeyDown={onKeyDown}>
-          {tabs.map((which, place) => (
-            <button
-              key={which}
-              type="button"
-              role="tab"
-              class="acp-tab"
-              id={`${id}-${which}`}
-              aria-selected={which === open}
-              aria-controls={which === open ? `${id}-panel` : undefined}
-              tabIndex={which === open || (!open && place === 0) ? 0 : -1}
-              onClick={() => setChosen(which === open ? '' : which)}
-            >
-              {LABELS[which]}
-            </button>
-          ))}
-        </div>
-        {open ? <code class="acp-expression">turn.tool_calls[{index}].{open}</code> : null}
+    <div class="acp-raw">
+      <div class="acp-tabs" role="tablist" aria-label="Raw values of this tool call" ref={list} onKeyDown={onKeyDown}>
+        {tabs.map((which, place) => (
+          <button
+            key={which}
+            type="button"
+            role="tab"
+            class="acp-tab"
+            id={`${id}-${which}`}
+            aria-selected={which === open}
+            aria-controls={which === open ? `${id}-panel` : undefined}
+            tabIndex={which === open || (!open && place === 0) ? 0 : -1}
+            onClick={() => setChosen(which === open ? '' : which)}
+          >
+            {TABS[which]}{which === 'updates' ? ` (${count.toLocaleString('en-US')})` : ''}
+          </button>
+        ))}
       </div>
       {open ? (
         <div class="acp-raw-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${open}`}>
-          <JsonTree key={open} text={call[open] ?? ''} id={`${open}:${call.tool_call_id}`} />
+          {open === 'updates' ? <Updates call={call} {...inspected} /> : <Inspector key={open} text={call[open] ?? ''} {...inspected} />}
         </div>
       ) : null}
     </div>
   );
+}
+
+const AGAIN_MS = 500;
+
+/** The updates; a live card asks the kernel for them while it shows them, for a call may have thousands. */
+function Updates({ call, ...inspected }: { call: ToolCall; id: string; root: string }): JSX.Element {
+  const { store, live, send } = useCard();
+  const { tool_call_id, updates, updates_count = 0 } = call;
+  const told = updates ? { updates, updates_count } : store.updates.get(tool_call_id);
+  const behind = live && told?.updates_count !== updates_count;
+  useEffect(() => {
+    if (!behind) return undefined;
+    const timer = setTimeout(() => send({ type: 'updates', tool_call_id }), told ? AGAIN_MS : 0);
+    return () => clearTimeout(timer);
+  }, [behind, told]);
+  if (!told) return <span class="acp-quiet">{live ? 'asking the kernel…' : 'not kept'}</span>;
+  return <Inspector text={`[${told.updates.join()}]`} gap={told.updates_count - told.updates.length} {...inspected} />;
 }

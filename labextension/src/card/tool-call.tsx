@@ -25,8 +25,6 @@ export function ToolCallView({ call, index, permissions }: Props): JSX.Element {
   const asking = permissions.some(permission => permission.state === 'open');
   const command = commandLine(call);
   const block = command !== null && !asking && isLong(command) ? command : null;
-  const body = call.content.length > 0 || permissions.length > 0 || block !== null;
-  const raw = <Raw call={call} index={index} />;
   return (
     <section
       class="acp-tool-call"
@@ -41,13 +39,12 @@ export function ToolCallView({ call, index, permissions }: Props): JSX.Element {
           <What call={call} command={block === null && !asking ? command : null} />
           {withoutAsking(call, permissions) ? <span class="acp-pill acp-pill-wait">without asking</span> : null}
         </span>
-        {body ? null : raw}
+        <Raw call={call} index={index} />
         <Status call={call} permissions={permissions} />
       </div>
       {block === null ? null : <pre class="acp-command" dir="ltr"><Seen text={block} /></pre>}
       {call.content.map((item, place) => <ContentView key={place} item={item} call={call} id={`${call.tool_call_id}:${place}`} />)}
       {permissions.map(permission => <PermissionView key={permission.key} permission={permission} call={call} />)}
-      {body ? raw : null}
     </section>
   );
 }

@@ -5,7 +5,7 @@
 
 export type JsonNode =
   | { type: 'object'; entries: [string, JsonNode][] }
-  | { type: 'array'; items: JsonNode[] }
+  | { type: 'array'; items: JsonNode[]; gap?: { at: number; count: number } }
   | { type: 'string'; value: string }
   | { type: 'number' | 'word' | 'text'; text: string };
 

@@ -4,6 +4,7 @@
  * down are not followed: this is a log, not a screen.
  */
 
+import { webAddress } from '../text/address';
 import { PLAIN, sgr, type Style } from './sgr';
 
 export interface Span {
@@ -15,9 +16,10 @@ export type Line = Span[];
 /** Lines are kept in chunks that only grow, and never beyond this: a full one is drawn once. */
 export const CHUNK = 100;
 
-// OSC and other string sequences; CSI; other escapes; then what moves within a line.
+// Links (OSC 8); OSC and other string sequences; CSI; other escapes; then what moves within a line.
 const TOKEN = new RegExp(
   [
+    String.raw`\x1b\]8;[^;\x07\x1b]*;(?<link>[^\x07\x1b]*)(?:\x07|\x1b\\)`,
     String.raw`\x1b[\]PX^_][\s\S]*?(?:\x07|\x1b\\)`,
     String.raw`\x1b\[(?<parameters>[0-?]*)[ -/]*(?<final>[@-~])`,
     String.raw`\x1b[ -/]*[0-~]`,
@@ -96,8 +98,9 @@ function readLine(text: string, style: Style): { line: Line; style: Style } {
   for (const match of text.matchAll(TOKEN)) {
     write(text.slice(from, match.index));
     from = match.index + match[0].length;
-    const { parameters = '', final, move } = match.groups ?? {};
-    if (move === '\r') at = 0;
+    const { parameters = '', final, move, link } = match.groups ?? {};
+    if (link !== undefined) style = { ...style, link: webAddress(link) };
+    else if (move === '\r') at = 0;
     else if (move === '\b') at = Math.max(0, at - 1);
     else if (final === 'm') style = sgr(style, parameters);
     else if (final === 'K') erase(cells, at, parameters);

@@ -9,6 +9,8 @@ export interface Style {
   underline: boolean;
   strike: boolean;
   inverse: boolean;
+  /** Where it leads (OSC 8): http or https, no other. */
+  link: string | null;
 }
 
 export const PLAIN: Style = Object.freeze({
@@ -19,7 +21,8 @@ export const PLAIN: Style = Object.freeze({
   italic: false,
   underline: false,
   strike: false,
-  inverse: false
+  inverse: false,
+  link: null
 });
 
 const SWITCHES: Record<number, Partial<Style>> = {
@@ -49,7 +52,7 @@ export function sgr(style: Style, parameters: string): Style {
   let now = style;
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i] as number;
-    if (code === 0) now = PLAIN;
+    if (code === 0) now = style.link ? { ...PLAIN, link: style.link } : PLAIN;
     else if (code === 38 || code === 48) {
       const wide = codes[i + 1] === 2;
       const colour = wide ? rgb(codes.slice(i + 2, i + 5)) : palette(codes[i + 2] ?? -1);
