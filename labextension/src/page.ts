@@ -38,6 +38,23 @@ interface Page {
   watchers?: Set<() => void>;
 }
 
+/** How a person last chose to see something, in this browser; another card begins with it. */
+export function lastChoice(key: string): UiValue | undefined {
+  try {
+    return JSON.parse(localStorage.getItem(`acp-jupyter:${key}`) ?? 'null') ?? undefined;
+  } catch {
+    return undefined; // a browser may forbid it
+  }
+}
+
+export function setLastChoice(key: string, value: UiValue): void {
+  try {
+    localStorage.setItem(`acp-jupyter:${key}`, JSON.stringify(value));
+  } catch {
+    // as above
+  }
+}
+
 const PAGE = Symbol.for('acp-jupyter.page.v1');
 
 function page(): Page {

@@ -150,3 +150,18 @@ def test_one_command_is_stopped_and_the_turn_goes_on(
     notebook.ended(1)
     expect(card.locator(".acp-message").last).to_have_text("It ended: SIGTERM.")
     expect(card.locator(".acp-terminal-exit")).to_have_text("killed by SIGTERM, stopped by you")
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("ui", ["lab", "notebook"])
+def test_a_diff_is_seen_side_by_side_and_stays_so(open_notebook: Callable[..., Notebook], ui: str) -> None:
+    notebook = open_notebook(CELLS, ui=ui)
+    output, request = asked(notebook)
+    toggle = output.get_by_role("button", name="side by side")
+    toggle.focus()
+    notebook.page.keyboard.press("Enter")
+    expect(toggle).to_have_attribute("aria-pressed", "true")
+    expect(output.locator(".acp-split .hljs-keyword").first).to_be_visible()
+    request.get_by_role("button", name="Reject").click()
+    notebook.ended(1)
+    expect(output.locator(".acp-split")).to_be_visible()

@@ -1,6 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { coloured, paired } from '../diff/colours';
 import { diffRows, type Hunk, type LineRow } from '../diff/rows';
+import type { Piece } from '../markdown/highlight';
+import { lastChoice, setLastChoice } from '../page';
 import { plural } from '../text/format';
 import { visible } from '../text/visible';
 import type { Diff } from '../types';
@@ -28,6 +31,7 @@ interface Props {
 }
 
 type Row = { type: 'fold'; key: string; lines: LineRow[]; hunk: Hunk | null } | { type: 'line'; line: LineRow };
+type Colours = Map<LineRow, Piece[]>;
 
 /** One file's change as a table. */
 export function DiffView({ diff, id, withPath }: Props): JSX.Element {
@@ -36,6 +40,13 @@ export function DiffView({ diff, id, withPath }: Props): JSX.Element {
   const [opened, setOpened] = useUi<string>(`unfolded:${id}`, '');
   const unfolded = new Set(opened.split(' '));
   const rows = flatten(hunks, after, unfolded);
+  const [split, setSplit] = useUi<boolean>(`split:${id}`, lastChoice('split') === true);
+  const drawn = rows.slice(0, limit);
+  const colours = useMemo(() => coloured(drawn.flatMap(row => (row.type === 'line' ? [row.line] : [])), diff.path), [diff, opened, limit]);
+  const toggle = (): void => {
+    setSplit(!split);
+    setLastChoice('split', !split);
+  };
   const left = rows.length - limit;
   const unfold = (key: string): void => setOpened(`${opened} ${key}`);
   return (
@@ -49,10 +60,15 @@ export function DiffView({ diff, id, withPath }: Props): JSX.Element {
       ) : null}
       {lineEndings ? <div class="acp-diff-note">line endings changed: {lineEndings}</div> : null}
       {hunks.length === 0 ? <div class="acp-diff-note">{diff.is_new ? 'an empty file' : 'no change in the text'}</div> : null}
+      {hunks.length > 0 && !diff.is_new ? (
+        <button type="button" class="acp-more acp-split-toggle" aria-pressed={split} onClick={toggle}>side by side</button>
+      ) : null}
       {hunks.length > 0 ? (
-        <table class="acp-diff-table" dir="ltr" style={{ '--acp-digits': digits(hunks) }}>
-          <colgroup><col class="acp-col-number" /><col class="acp-col-number" /><col class="acp-col-sign" /><col /></colgroup>
-          <tbody>{rows.slice(0, limit).map((row, index) => drawRow(row, index, id, unfold))}</tbody>
+        <table class={`acp-diff-table${split ? ' acp-split' : ''}`} dir="ltr" style={{ '--acp-digits': digits(hunks) }}>
+          <colgroup>
+            <col class="acp-col-number" />{split ? <col /> : null}<col class="acp-col-number" />{split ? null : <col class="acp-col-sign" />}<col />
+          </colgroup>
+          <tbody>{split ? drawSplit(drawn, id, colours, unfold) : drawn.map((row, index) => drawRow(row, index, id, colours, unfold))}</tbody>
         </table>
       ) : null}
       {left > 0 ? (
@@ -85,8 +101,57 @@ function flatten(hunks: Hunk[], after: LineRow[], unfolded: Set<string>): Row[] 
   return rows;
 }
 
-function drawRow(row: Row, index: number, id: string, unfold: (key: string) => void): JSX.Element {
-  if (row.type === 'line') return <LineView key={index} line={row.line} id={id} />;
+/** The rows side by side: what stands between two folds is paired. */
+function drawSplit(rows: Row[], id: string, colours: Colours, unfold: (key: string) => void): JSX.Element[] {
+  const drawn: JSX.Element[] = [];
+  let lines: LineRow[] = [];
+  const flush = (): void => {
+    for (const [left, right] of paired(lines)) {
+      drawn.push(
+        <tr key={drawn.length}>
+          <Half line={left} number={left?.old} id={id} colours={colours} />
+          <Half line={right} number={right?.new} id={id} colours={colours} again={left === right} />
+        </tr>
+      );
+    }
+    lines = [];
+  };
+  for (const row of rows) {
+    if (row.type === 'line') lines.push(row.line);
+    else {
+      flush();
+      drawn.push(drawRow(row, drawn.length, id, colours, unfold));
+    }
+  }
+  flush();
+  return drawn;
+}
+
+interface HalfProps {
+  line: LineRow | null;
+  number: number | null | undefined;
+  id: string;
+  colours: Colours;
+  /** Whether the other half has told it already. */
+  again?: boolean;
+}
+
+function Half({ line, number, id, colours, again = false }: HalfProps): JSX.Element {
+  const name = line ? CLASSES[line.kind] : 'acp-none';
+  const label = line && line.kind !== ' ' ? LABELS[line.kind] : undefined;
+  return (
+    <>
+      <td class={`acp-line-number ${name}${again ? ' acp-again' : ''}`} aria-label={label && `${label}, line ${number}`}>{number}</td>
+      <td class={`acp-line ${name}${again ? ' acp-again' : ''}`}>
+        {line ? <LineText line={line} id={id} colours={colours} /> : null}
+        {line?.noEol ? <div class="acp-no-eol">{NO_EOL}</div> : null}
+      </td>
+    </>
+  );
+}
+
+function drawRow(row: Row, index: number, id: string, colours: Colours, unfold: (key: string) => void): JSX.Element {
+  if (row.type === 'line') return <LineView key={index} line={row.line} id={id} colours={colours} />;
   const { hunk, lines } = row;
   return (
     <tr key={`fold-${row.key}`} class="acp-hunk">
@@ -111,68 +176,89 @@ function drawRow(row: Row, index: number, id: string, unfold: (key: string) => v
 
 const CLASSES = { ' ': 'acp-same', '-': 'acp-del', '+': 'acp-add' } as const;
 const SIGNS = { ' ': '', '-': '−', '+': '+' } as const;
+const LABELS = { ' ': undefined, '-': 'removed', '+': 'added' } as const;
+const NO_EOL = 'no newline at end of file';
 
 interface LineProps {
   line: LineRow;
   id: string;
+  colours: Colours;
 }
 
-function LineView({ line, id }: LineProps): JSX.Element {
+function LineView({ line, id, colours }: LineProps): JSX.Element {
   return (
     <>
       <tr class={CLASSES[line.kind]}>
         <td class="acp-line-number">{line.old}</td>
         <td class="acp-line-number">{line.new}</td>
-        <td class="acp-sign" aria-label={{ ' ': undefined, '-': 'removed', '+': 'added' }[line.kind]}>{SIGNS[line.kind]}</td>
-        <td class="acp-line"><LineText line={line} id={id} /></td>
+        <td class="acp-sign" aria-label={LABELS[line.kind]}>{SIGNS[line.kind]}</td>
+        <td class="acp-line"><LineText line={line} id={id} colours={colours} /></td>
       </tr>
       {line.noEol ? (
         <tr class={CLASSES[line.kind]}>
           <td colSpan={3} />
-          <td class="acp-no-eol">no newline at end of file</td>
+          <td class="acp-no-eol">{NO_EOL}</td>
         </tr>
       ) : null}
     </>
   );
 }
 
-function LineText({ line, id }: LineProps): JSX.Element {
-  const changed = line.kind !== ' ';
+function LineText({ line, id, colours }: LineProps): JSX.Element {
   // A file of CRLF lines would be all badges: its line ends count only where a line changed.
-  const text = changed ? line.text : line.text.replace(/\r$/, '');
-  return text.length > LONG_LINE ? <LongLine text={text} line={line} id={id} /> : <>{stretches(text, line.marks, changed)}</>;
+  const text = line.kind === ' ' ? line.text.replace(/\r$/, '') : line.text;
+  if (text.length > LONG_LINE) return <LongLine text={text} line={line} id={id} />;
+  return <>{stretches(colours.get(line) ?? [[text, '']], text, line)}</>;
 }
 
-function LongLine({ text, line, id }: LineProps & { text: string }): JSX.Element {
+function LongLine({ text, line, id }: { text: string; line: LineRow; id: string }): JSX.Element {
   const [all, setAll] = useUi<boolean>(`line:${id}:${line.old}:${line.new}`, false);
-  const changed = line.kind !== ' ';
-  if (all) return <>{stretches(text, line.marks, changed)}</>;
+  if (all) return <>{stretches([[text, '']], text, line)}</>;
   const first = line.marks[0]?.[0] ?? 0;
   const from = first > LONG_LINE - 200 ? first - 200 : 0;
   const shown = text.slice(from, from + LONG_LINE);
+  const marks = line.marks.map(([a, b]): [number, number] => [Math.max(0, a - from), b - from]);
   return (
     <>
       {from > 0 ? '…' : null}
-      {stretches(shown, line.marks.map(([a, b]): [number, number] => [Math.max(0, a - from), b - from]), changed)}…{' '}
+      {stretches([[shown, '']], shown, { ...line, marks })}…{' '}
       <button type="button" class="acp-more" onClick={() => setAll(true)}>show all {text.length.toLocaleString('en-US')} characters</button>
     </>
   );
 }
 
-/** A line's text, its marks around the stretches that changed. */
-function stretches(text: string, marks: [number, number][], changed: boolean): ComponentChildren {
-  const trailing = changed ? text.length - text.trimEnd().length : 0;
-  if (marks.length === 0) return [draw(text.slice(0, text.length - trailing), changed), blanks(text.slice(text.length - trailing))];
+/** A line's pieces in their colours, its marks around the stretches that changed. */
+function stretches(pieces: Piece[], text: string, { marks, kind }: LineRow): ComponentChildren {
+  const changed = kind !== ' ';
   // Marks count code points; a line without surrogates can be cut as it is.
-  const points = /[\ud800-\udfff]/.test(text) ? [...text] : null;
-  const cut = (from: number, to?: number): string => (points ? points.slice(from, to).join('') : text.slice(from, to));
-  const out: ComponentChildren[] = [];
+  const inUnits = /[\ud800-\udfff]/.test(text) ? marks.map(([from, to]) => [units(text, from), units(text, to)] as const) : marks;
+  const end = changed && marks.length === 0 ? text.trimEnd().length : text.length;
+  const cuts = [...inUnits, [end, end] as const];
+  const parts: ComponentChildren[] = [];
   let at = 0;
-  for (const [from, to] of marks) {
-    out.push(draw(cut(at, from), changed), <mark>{draw(cut(from, to), changed)}</mark>);
+  for (const [from, to] of cuts) {
+    parts.push(between(pieces, at, from, changed));
+    if (to > from) parts.push(<mark>{between(pieces, from, to, changed)}</mark>);
     at = to;
   }
-  return [...out, draw(cut(at), changed)];
+  return [...parts, blanks(text.slice(end))];
+}
+
+function units(text: string, points: number): number {
+  let at = 0;
+  for (let left = points; left > 0 && at < text.length; left--) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}
+
+/** What of `pieces` stands between two places of their text. */
+function between(pieces: Piece[], from: number, to: number, changed: boolean): ComponentChildren[] {
+  let at = 0;
+  return pieces.flatMap(([text, name]) => {
+    const part = text.slice(Math.max(from - at, 0), Math.max(to - at, 0));
+    at += text.length;
+    if (!part) return [];
+    return [name ? <span class={name}>{draw(part, changed)}</span> : draw(part, changed)];
+  });
 }
 
 function draw(text: string, changed: boolean): ComponentChildren {
