@@ -186,6 +186,10 @@ class Card:
             self._send_snapshot(unless=message.get("seq") if kind == "ready" else None)
         elif kind == "updates":
             self._send_updates(message.get("tool_call_id"))
+        elif kind == "offers":
+            with self._session.lock:
+                told = {"type": "offers", "offers": self._session.offers}
+            self._send(told)
         elif kind == "cleared":
             # of several views that went, the first one to say so counts, until the card has answered again
             self._cleared = self._stands
@@ -204,6 +208,10 @@ class Card:
                 self._session.decide(key, option_id)
         elif kind == "elicit":
             self._session.elicit(message.get("key"), message.get("action"), message.get("content"))
+        elif kind == "choose":
+            option_id, value = message.get("option_id"), message.get("value")
+            if "option_id" in message and isinstance(option_id, str | None) and isinstance(value, str):
+                self._session.choose_at_card(option_id, value)
         elif kind == "stop_terminal":
             terminal_id = message.get("terminal_id")
             if isinstance(terminal_id, str):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_jupyter.errors import UsageError
-from acp_jupyter.model.content import as_dict, as_list
+from acp_jupyter.model.content import as_dict, as_list, as_text
 from acp_jupyter.model.state import LEGACY_MODEL
 
 if TYPE_CHECKING:
@@ -154,6 +154,55 @@ def offered(option: Mapping[str, Any]) -> dict[str, str]:
         else:
             values |= offered(entry)
     return values
+
+
+_OFFERED = 300
+
+
+def offers(state: SessionState) -> list[dict[str, Any]]:
+    """Return what a card may offer: ``{option_id, name, category, value, groups}``, the mode first.
+
+    ``option_id`` is ``None`` for a mode that is no option; ``groups`` is ``[{name, values}]`` with ``values``
+    as ``[{value, name}]``. What has more than 300 values, or none besides the current one, is left out.
+    """
+    modes = [{"value": key, "name": name} for key, name in state.modes.items()]
+    mode: dict[str, Any] = {"option_id": None, "name": "Mode", "category": "mode", "value": state.mode_id}
+    found: list[dict[str, Any]] = (
+        [] if _of_category(state, "mode") or not modes else [{**mode, "groups": [_group(None, modes)]}]
+    )
+    for option in state.config_options:
+        boolean = isinstance(option.get("currentValue"), bool)
+        groups = [_group(None, [_ON, _OFF])] if boolean else _groups(option)
+        value = ("on" if option["currentValue"] else "off") if boolean else option.get("currentValue")
+        found.append(
+            {
+                "option_id": str(option.get("id", "")),
+                "name": str(option.get("name") or option.get("id") or ""),
+                "category": as_text(option.get("category")),
+                "value": value if isinstance(value, str) else None,
+                "groups": groups,
+            }
+        )
+    return [one for one in found if 1 < sum(len(group["values"]) for group in one["groups"]) <= _OFFERED]
+
+
+_ON, _OFF = {"value": "on", "name": "on"}, {"value": "off", "name": "off"}
+
+
+def _groups(option: Mapping[str, Any]) -> list[dict[str, Any]]:
+    groups: list[dict[str, Any]] = []
+    for entry in map(as_dict, as_list(option.get("options"))):
+        listed = "value" not in entry
+        values = offered({"options": [entry]})
+        group = _group(as_text(entry.get("name")) if listed else None, [])
+        if listed or not groups or groups[-1]["name"] is not None:
+            groups.append(group)
+        groups[-1]["values"] += [{"value": value, "name": name} for value, name in values.items()]
+    return groups
+
+
+def _group(name: str | None, values: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"name": name, "values": values}
 
 
 def _option(state: SessionState, option_id: str | None) -> dict[str, Any] | None:

@@ -308,6 +308,14 @@ class Conversation:
         elif self._playing is not None:
             self._playing.cancel()
 
+    async def choose_at_card(self, option_id: str | None, value: str) -> None:
+        """Choose for the person at the card, who is told there what comes of it."""
+        choices = Choices(mode=value) if option_id is None else Choices(options={option_id: value})
+        try:
+            await self.agent.choose(choices)
+        except errors.AcpError as error:
+            self._apply(events.Noted(f"Not chosen: {error.message}", "warning"))
+
     def stop_terminal(self, terminal_id: str) -> None:
         """Kill a command of ours, and nothing else."""
         self._terminals.stop(terminal_id)

@@ -16,7 +16,7 @@ from acp_jupyter import errors
 from acp_jupyter.model.shown import Shown
 from acp_jupyter.model.tool_call import ToolCalls
 from acp_jupyter.model.turn import AgentInfo, Turn
-from acp_jupyter.session.choices import Choices
+from acp_jupyter.session.choices import Choices, offers
 from acp_jupyter.session.conversation import Conversation
 from acp_jupyter.session.elicitation import PendingElicitation
 from acp_jupyter.session.memory import Remembered
@@ -351,6 +351,15 @@ class Session(Shown):
         Safe from any thread; what is late or malformed is ignored, values that do not fit leave it open.
         """
         self.loop.call(self._conversation.elicitations.answer, key, action, content)
+
+    @property
+    def offers(self) -> list[dict[str, Any]]:
+        """What may be chosen at a card, see `acp_jupyter.session.choices.offers`."""
+        return offers(self._conversation.state)
+
+    def choose_at_card(self, option_id: str | None, value: str) -> None:
+        """Choose a mode (``option_id`` ``None``) or an option's value; safe from any thread."""
+        self.loop.submit(self._conversation.choose_at_card(option_id, value))
 
     def stop_terminal(self, terminal_id: str) -> None:
         """Kill a command that runs for the agent, and all that it started; the turn goes on.

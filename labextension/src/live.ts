@@ -28,7 +28,7 @@ function count(id: string, by: number): void {
 
 function isToCard(content: unknown): content is ToCard {
   const type = (content as { type?: unknown } | null)?.type;
-  return type === 'snapshot' || type === 'ops' || type === 'bundle' || type === 'updates';
+  return type === 'snapshot' || type === 'ops' || ['bundle', 'updates', 'offers'].includes(type as string);
 }
 
 export class Link {
@@ -110,6 +110,7 @@ export class Link {
     if (content.type === 'snapshot') this.onSnapshot(content);
     else if (content.type === 'bundle') notebooks()?.write(this.id, content.data);
     else if (content.type === 'updates') this.store?.updated(content);
+    else if (content.type === 'offers') this.store?.offered(content.offers);
     else if (this.store && !this.store.ops(content)) this.resync();
   }
 

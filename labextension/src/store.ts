@@ -1,7 +1,7 @@
 /** One store per turn: the document, what changed in it, and what was clicked. */
 
 import { applyOp, own } from './ops';
-import type { Permission, Terminal, ToCard, ToolCall, ToolContent, Turn, Updates } from './types';
+import type { Offer, Permission, Terminal, ToCard, ToolCall, ToolContent, Turn, Updates } from './types';
 
 export class TurnStore {
   turn: Turn;
@@ -11,6 +11,8 @@ export class TurnStore {
   readonly sent = new Map<string, string | null>();
   /** What calls have been updated by, as far as a view has asked the kernel for it. */
   readonly updates = new Map<string, Updates>();
+  /** What may be chosen, as far as a view has asked the kernel for it. */
+  offers: Offer[] = [];
   /** The number of the last message applied. */
   seq = 0;
 
@@ -74,6 +76,13 @@ export class TurnStore {
   updated(message: Updates): void {
     this.updates.set(message.tool_call_id, message);
     this.touch(`tool_calls/${message.tool_call_id}`);
+    this.notify();
+  }
+
+  /** Take what may be chosen now. */
+  offered(offers: Offer[]): void {
+    this.offers = offers;
+    this.touch('');
     this.notify();
   }
 

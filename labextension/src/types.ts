@@ -254,11 +254,26 @@ export type Op =
 
 export type Updates = { type: 'updates'; tool_call_id: string } & Required<Pick<ToolCall, 'updates' | 'updates_count'>>;
 
+/** What may be chosen now: the mode (where `option_id` is null), the model, other options. */
+export interface Offers {
+  type: 'offers';
+  offers: Offer[];
+}
+
+export interface Offer {
+  option_id: string | null;
+  name: string;
+  category: string | null;
+  value: string | null;
+  groups: { name: string | null; values: { value: string; name: string }[] }[];
+}
+
 export type ToCard =
   | { type: 'snapshot'; seq: number; now: number; turn: Turn }
   | { type: 'ops'; seq: number; ops: Op[] }
   | { type: 'bundle'; data: Record<string, unknown> }
-  | Updates;
+  | Updates
+  | Offers;
 
 export type FromCard =
   | { type: 'ready'; seq: number }
@@ -268,6 +283,8 @@ export type FromCard =
   | { type: 'decide'; key: string; option_id: string | null }
   | { type: 'elicit'; key: string; action: ElicitAction; content: Entered | null }
   | { type: 'updates'; tool_call_id: string }
+  | { type: 'offers' }
+  | { type: 'choose'; option_id: string | null; value: string }
   | { type: 'stop_terminal'; terminal_id: string }
   | { type: 'cancel' };
 

@@ -1,12 +1,12 @@
-import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import type { JSX, TargetedEvent } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { hasEnded } from '../store';
 import { clock, duration, money, tokens } from '../text/format';
-import type { Turn, Usage } from '../types';
+import type { Offer, Turn, Usage } from '../types';
 import { useCard, useNow } from './context';
 import { Icon } from './icons';
 import { agentName } from './asked';
-import { Code, Seen } from './seen';
+import { Code, Seen, seen } from './seen';
 import { errorWords, stopWords } from './words';
 
 interface Props {
@@ -21,14 +21,16 @@ export function Header({ open, focus }: Props): JSX.Element {
   const { turn } = store;
   const running = !hasEnded(turn);
   const models = turn.options.filter(option => option.category === 'model');
+  const offered = (category: string): boolean => running && live && store.offers.some(one => one.category === category);
   return (
     <div class="acp-header">
       <span class="acp-dot" aria-hidden="true" />
       <b class="acp-agent" title={turn.agent.version ? `${turn.agent.name} ${turn.agent.version}` : turn.agent.name}>
         <Seen text={agentName(turn.agent)} />
       </b>
-      {turn.mode ? <span class="acp-pill acp-mode" title="the agent’s mode"><Seen text={turn.mode.name || turn.mode.id} /></span> : null}
-      {models.map(option => <span key={option.id} class="acp-pill" title={option.name}><Seen text={option.value} /></span>)}
+      {running && live ? <Pickers turn={turn} /> : null}
+      {turn.mode && !offered('mode') ? <span class="acp-pill acp-mode" title="the agent’s mode"><Seen text={turn.mode.name || turn.mode.id} /></span> : null}
+      {models.filter(() => !offered('model')).map(option => <span key={option.id} class="acp-pill" title={option.name}><Seen text={option.value} /></span>)}
       <StateWords turn={turn} unfinished={live ? null : gone ? 'cut off: the kernel is gone' : 'not finished when this was saved'} />
       <span class="acp-header-end">
         {live && open.length > 0 ? <Queue open={open} focus={focus} /> : null}
@@ -39,6 +41,38 @@ export function Header({ open, focus }: Props): JSX.Element {
     </div>
   );
 }
+
+/** What may be chosen while the turn runs; the kernel is asked for it again whenever something was. */
+function Pickers({ turn }: { turn: Turn }): JSX.Element {
+  const { store, send } = useCard();
+  const chosen = JSON.stringify([turn.mode, turn.options, turn.session_id]);
+  useEffect(() => send({ type: 'offers' }), [chosen]);
+  return <>{store.offers.slice(0, PICKERS).map(offer => <Picker key={`${offer.option_id} ${offer.value}`} offer={offer} />)}</>;
+}
+
+function Picker({ offer: { option_id, name, category, value, groups } }: { offer: Offer }): JSX.Element {
+  const { send } = useCard();
+  const [sent, setSent] = useState(false);
+  const onChange = (event: TargetedEvent<HTMLSelectElement>): void => {
+    send({ type: 'choose', option_id, value: event.currentTarget.value });
+    setSent(true);
+    setTimeout(() => setSent(false), CHOSEN_MS); // where it was refused, the old value stands again
+  };
+  const label = seen(name);
+  return (
+    <select class={`acp-pill acp-picker${category === 'mode' ? ' acp-mode' : ''}`} aria-label={label} title={label} aria-busy={sent} value={value ?? ''} onChange={onChange}>
+      {value === null ? <option value="">{label}</option> : null}
+      {groups.map(group => {
+        const options = group.values.map(one => <option key={one.value} value={one.value}>{seen(one.name)}</option>);
+        return group.name === null ? options : <optgroup label={seen(group.name)}>{options}</optgroup>;
+      })}
+    </select>
+  );
+}
+
+const CHOSEN_MS = 4000;
+/** Of more options the head would be all pickers; `%acp set` has the rest. */
+const PICKERS = 4;
 
 function StateWords({ turn, unfinished }: { turn: Turn; unfinished: string | null }): JSX.Element {
   const took = turn.started_at !== null && turn.ended_at !== null ? ` · ${duration(turn.ended_at - turn.started_at)}` : '';
