@@ -167,7 +167,7 @@ export class Kernel {
   model(): Model {
     return {
       get: name => (name === 'turn_id' ? this.turn.turn_id : undefined),
-      send: content => void this.received.push(content),
+      send: content => void (content.type === 'offers' || this.received.push(content)), // those are asked for at every turn
       on: (event, handler) => void this.heard(event).add(handler),
       off: (event, handler) => void this.heard(event).delete(handler)
     };
