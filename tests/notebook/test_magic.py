@@ -74,7 +74,7 @@ def test_the_scene_allowed(notebook: FrontEnd, home: Path) -> None:
     assert set(bundle) == {MIME, "text/html", "text/plain"}
     # a live card asks for a call's updates, a file holds them
     updates = [call.pop("updates") for call in bundle[MIME]["tool_calls"].values()]
-    assert all(json.loads(one)["sessionUpdate"] for call in updates for one in call)
+    assert all(json.loads(one)["toolCallId"] for call in updates for one in call)
     assert bundle[MIME] == card.turn
     assert notebook.run("print(type(_).__name__, _ is Out[max(Out)])") == "Turn True\n"
     calls = notebook.value("[[c.raw_input, c.raw_output] for c in Out[max(Out)].tool_calls]")

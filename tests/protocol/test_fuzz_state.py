@@ -194,7 +194,7 @@ def state(told: list[Any]) -> Any:
     for update in told:
         play.apply(events.SessionUpdate(copy.deepcopy(update)), seconds=0)
     session = play.state
-    turn = to_json(play.turn)
+    turn = to_json(play.turn, updates=False)
     turn["items"] = [item for item in turn["items"] if item["type"] != "unknown"]
     for call in turn["tool_calls"].values():
         call["content"] = [item for item in call["content"] if item["type"] != "unknown"]
