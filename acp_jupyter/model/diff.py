@@ -65,17 +65,32 @@ class Diff(Shown):
     new_text: str
 
     @cached_property
+    def line_ends(self) -> tuple[str, str] | None:
+        """How lines end in the old and in the new text; ``None`` where both have ``LF``, or one is mixed."""
+        new = _line_ends(self.new_text)
+        old = _line_ends(self.old_text or "") or new
+        new = new or old
+        if old is None or new is None or "mixed" in {old, new} or old == new == "LF":
+            return None
+        return old, new
+
+    @cached_property
+    def new_lines(self) -> list[str]:
+        """The new text's lines, without the ends that ``line_ends`` tells of."""
+        return split(self.new_text, self.line_ends)
+
+    @cached_property
     def edits(self) -> tuple[Edit, ...]:
-        """Where the texts differ, in order; lines are what ``split`` at newlines gives."""
-        new = self.new_text.split("\n")
+        """Where the texts differ, in order; lines are those of ``new_lines``."""
+        new = self.new_lines
         if not self.old_text:  # nothing to compare with: no empty line of the new text is an old one
             return (Edit(0, len(new), ("",)),) if self.new_text else ()
-        return tuple(_edits(self.old_text.split("\n"), new))
+        return tuple(_edits(split(self.old_text, self.line_ends), new))
 
     @cached_property
     def totals(self) -> tuple[int, int]:
         """Lines added and removed, as a reader counts: nothing after the last newline is no line."""
-        new = self.new_text.split("\n")
+        new = self.new_lines
         added = removed = 0
         old_length = len(new) + sum(len(edit.old) - edit.add for edit in self.edits)
         shift = 0
@@ -96,16 +111,33 @@ class Diff(Shown):
         return not any(edit.at <= last < edit.at + edit.add for edit in self.edits)
 
 
-def rebuild_old(new_text: str, edits: Sequence[Edit]) -> str:
-    """Return the old text, from the new one and the edits between them."""
-    new = new_text.split("\n")
+def split(text: str, line_ends: tuple[str, str] | None) -> list[str]:
+    """Return the lines of ``text``, whose ends are in the way only where they differ among themselves."""
+    return (text.replace("\r\n", "\n") if line_ends else text).split("\n")
+
+
+def rebuild_old(new_text: str, edits: Sequence[Edit], line_ends: tuple[str, str] | None = None) -> str:
+    """Return the old text, from the new one, the edits between them, and how the lines of both end."""
+    new = split(new_text, line_ends)
     old: list[str] = []
     position = 0
     for edit in edits:
         old += new[position : edit.at]
         old += edit.old
         position = edit.at + edit.add
-    return "\n".join(old + new[position:])
+    return newline(line_ends, 0).join(old + new[position:])
+
+
+def newline(line_ends: tuple[str, str] | None, side: int) -> str:
+    """Return what ends a line of the old text (0) or the new one (1)."""
+    return "\r\n" if line_ends and line_ends[side] == "CRLF" else "\n"
+
+
+def _line_ends(text: str) -> str | None:
+    ends, with_return = text.count("\n"), text.count("\r\n")
+    if not ends:
+        return None
+    return "LF" if not with_return else "CRLF" if with_return == ends else "mixed"
 
 
 def _countable(lines: list[str], start: int, end: int, length: int) -> int:

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_jupyter.model.content import Block, TerminalRef, UnknownContent, as_dict, as_text
-from acp_jupyter.model.diff import Diff
+from acp_jupyter.model.diff import Diff, newline
 from acp_jupyter.model.received import told
 from acp_jupyter.model.secrets import is_secret_field, is_secret_name, spans, spellings
 from acp_jupyter.model.text import Text, json_text
@@ -337,7 +337,7 @@ _ITEM_IDS = frozenset(
 
 def _changes_only(diff: Diff, where: str) -> Diff:
     """The lines around each change; a line stands where others are left out, on both sides."""
-    new = diff.new_text.split("\n")
+    new = diff.new_lines
     olds: list[str] = []
     news: list[str] = []
     at = 0
@@ -350,7 +350,10 @@ def _changes_only(diff: Diff, where: str) -> Diff:
         news += [*before, *new[edit.at : after]]
         at = after
     rest = _left_out(len(new) - at, where)
-    return Diff(diff.path, "\n".join([*olds, *rest]), "\n".join([*news, *rest]))
+    old_text, new_text = (
+        newline(diff.line_ends, side).join([*lines, *rest]) for side, lines in enumerate((olds, news))
+    )
+    return Diff(diff.path, old_text, new_text)
 
 
 def _next_change(diff: Diff, at: int) -> int:

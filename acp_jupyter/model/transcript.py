@@ -205,12 +205,14 @@ def _content_json(item: ContentItem) -> dict[str, Any]:
     if isinstance(item, UnknownContent):
         return {"type": "unknown", "raw": json_text(item.raw)}
     added, removed = item.totals
+    ends = {"line_ends": list(item.line_ends)} if item.line_ends else {}
     return {
         "type": "diff",
         "path": item.path,
         "is_new": item.old_text is None,
         "new_text": item.new_text,
         "edits": [_edit_json(edit) for edit in item.edits],
+        **ends,
         "added": added,
         "removed": removed,
     }
@@ -306,7 +308,8 @@ def _content(item: dict[str, Any]) -> ContentItem:
         return TerminalRef(item["terminal_id"])
     if item["type"] == "diff":
         edits = [_edit(edit) for edit in as_list(item["edits"])]
-        old = None if item["is_new"] else rebuild_old(item["new_text"], edits)
+        ends = item.get("line_ends")
+        old = None if item["is_new"] else rebuild_old(item["new_text"], edits, ends and (ends[0], ends[1]))
         return Diff(item["path"], old, item["new_text"])
     return UnknownContent(json.loads(item["raw"]))
 

@@ -38,7 +38,7 @@ class Hunk:
 
 def hunks(diff: Diff) -> list[Hunk]:
     """Return the hunks of ``diff``, with three lines of context."""
-    new = diff.new_text.split("\n")
+    new = diff.new_lines
     shift = 0
     found: list[Hunk] = []
     for group in _groups(diff.edits):
@@ -59,6 +59,14 @@ def end_note(diff: Diff) -> str | None:
     return "newline added at end of file" if lacked and diff.new_text else None
 
 
+def line_ends_note(diff: Diff) -> str | None:
+    """Return what to say about how lines end, where that is no sign in each line."""
+    if diff.line_ends is None:
+        return None
+    old, new = diff.line_ends
+    return f"lines end with {new}" if old == new else f"line endings changed: {old} → {new}"
+
+
 def unified(diff: Diff, limit: int) -> list[str]:
     """Return the unified diff for reading, of at most ``limit`` lines, and how many more there are."""
     lines: list[str] = []
@@ -68,7 +76,9 @@ def unified(diff: Diff, limit: int) -> list[str]:
     more = len(lines) - limit
     lines = [*lines[:limit], f"… ({more:,} more lines of this diff)"] if more > 0 else lines
     note = end_note(diff)
-    return [*lines, f"\\ {note}"] if note and lines else lines
+    lines = [*lines, f"\\ {note}"] if note and lines else lines
+    ends = line_ends_note(diff)
+    return [f"\\ {ends}", *lines] if ends else lines
 
 
 def _groups(edits: tuple[Edit, ...]) -> Iterator[list[Edit]]:

@@ -92,8 +92,10 @@ const block = record({
 
 const mark = plain(value => Array.isArray(value) && value.length === 4 && value.slice(1).every(Number.isSafeInteger), () => ['', 0, 0, 0]);
 
+const lineEnds = or(undefined, plain(value => Array.isArray(value) && value.length === 2 && value.every(end => end === 'LF' || end === 'CRLF'), () => undefined));
+
 const rawDiff = record({
-  path: text, new_text: text, added: count, removed: count,
+  path: text, new_text: text, line_ends: lineEnds, added: count, removed: count,
   edits: list(record({ at: count, add: count, del: list(text), section: words, marks: list(mark) }))
 });
 

@@ -1,5 +1,6 @@
 /** What a tool call works on, read from its raw input: the command in full, its directory, an address. */
 
+import { newLines } from './diff/rows';
 import { parseJson, type JsonNode } from './json/parse';
 import type { Diff, ToolCall } from './types';
 
@@ -111,7 +112,7 @@ function isPlain(node: JsonNode | undefined): boolean {
 
 /** A diff's two texts. */
 function textsOf(diff: Diff): string[] {
-  const lines = diff.new_text.split('\n');
+  const lines = newLines(diff);
   for (const { at, add, del } of [...diff.edits].reverse()) lines.splice(at, add, ...del);
   return diff.is_new ? [diff.new_text] : [lines.join('\n'), diff.new_text];
 }

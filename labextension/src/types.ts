@@ -143,6 +143,8 @@ export interface Diff {
   is_new: boolean;
   new_text: string;
   edits: Edit[];
+  /** How lines end in the old and in the new text, `LF` or `CRLF`; absent where that is no matter, or is seen in each line. */
+  line_ends?: [string, string];
   added: number;
   removed: number;
 }

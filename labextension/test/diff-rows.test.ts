@@ -65,10 +65,9 @@ describe('diffRows', () => {
     expect(all(one)).toEqual(expected);
   });
 
-  it('tells when only line endings changed', () => {
-    expect(diffRows(diff('a\nb\n', [{ at: 0, add: 2, del: ['a\r', 'b\r'] }])).lineEndings).toBe('CRLF → LF');
-    expect(diffRows(diff('a\r\n', [{ at: 0, add: 1, del: ['a'] }])).lineEndings).toBe('LF → CRLF');
-    expect(diffRows(diff('b\r\n', [{ at: 0, add: 1, del: ['a'] }])).lineEndings).toBeNull();
+  it('D01 takes the ends of lines for no difference where the document tells of them', () => {
+    const rows = diffRows(diff('a\r\nb\r\n', [{ at: 1, add: 1, del: ['c'] }], { line_ends: ['LF', 'CRLF'] })).hunks[0]?.rows;
+    expect(rows?.map(row => row.kind + row.text)).toEqual([' a', '-c', '+b']);
   });
 
   it('rebuilds the old text from any edits', () => {

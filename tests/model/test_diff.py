@@ -10,18 +10,18 @@ from acp_jupyter.model import diff as module
 from acp_jupyter.model.diff import Diff, rebuild_old
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "  c", "def f():", "x y", "x z", "\r", "é"]), max_size=14)
-TEXTS = LINES.map("\n".join)
+TEXTS = st.builds(str.join, st.sampled_from(["\n", "\n", "\r\n"]), LINES)
 
 
 @given(TEXTS, TEXTS)
 def test_the_edits_rebuild_the_old_text(old: str, new: str) -> None:
     diff = Diff("/x", old, new)
-    assert rebuild_old(new, diff.edits) == old
+    assert rebuild_old(new, diff.edits, diff.line_ends) == old
     ends = [edit.at + edit.add for edit in diff.edits]
     starts = [edit.at for edit in diff.edits]
     assert all(end < start for end, start in zip(ends, starts[1:], strict=False)), "edits touch"
     for edit in diff.edits:
-        added = new.split("\n")[edit.at : edit.at + edit.add]
+        added = diff.new_lines[edit.at : edit.at + edit.add]
         for mark in edit.marks:
             line = (edit.old if mark.side == "-" else added)[mark.line]
             assert 0 <= mark.start < mark.end <= len(line)

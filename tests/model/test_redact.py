@@ -237,16 +237,17 @@ def test_a_large_picture_gives_way_to_a_line_and_a_small_one_stays() -> None:
     assert "AAAA" * 100 not in saved_bundle(kept(play.turn, Redactor(), 1_000))["text/html"]
 
 
-def test_of_a_large_diff_the_changes_are_kept_wherever_they_are() -> None:
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_of_a_large_diff_the_changes_are_kept_wherever_they_are(ends: str) -> None:
     play = Play()
     old = [f"line {n}" for n in range(10_000)]
     new = [*old[:7_000], "CHANGED", *old[7_001:]]
-    diff = {"type": "diff", "path": f"{CWD}/a", "oldText": "\n".join(old), "newText": "\n".join(new)}
+    diff = {"type": "diff", "path": f"{CWD}/a", "oldText": ends.join(old), "newText": ends.join(new)}
     play.update("tool_call", toolCallId="c1", title="T", content=[diff])
     (shown,) = kept(play.turn, Redactor(), 1_000).tool_calls["c1"].diffs
     assert shown.totals == (1, 1)
     assert shown.old_text == shown.new_text.replace("CHANGED", "line 7000")
-    assert "line 6997\nline 6998\nline 6999\nCHANGED\nline 7001" in shown.new_text
+    assert ends.join(["line 6997", "line 6998", "line 6999", "CHANGED", "line 7001"]) in shown.new_text
     assert "… 6,997 unchanged lines are not kept here" in shown.new_text
     assert "… 2,996 unchanged lines are not kept here" in shown.new_text
     assert len(shown.new_text) < 500

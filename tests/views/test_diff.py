@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from acp_jupyter.model.diff import Diff
 from acp_jupyter.views import diff as view
+from acp_jupyter.views import look
 from tests.model.play import CWD, Play, seen
 
 LINES = st.lists(st.sampled_from("abcxyz"), max_size=40).map(
@@ -75,6 +76,41 @@ def test_d06_the_newline_at_the_end(old: str | None, new: str, note: str | None)
     assert "-" not in lines
 
 
+def test_d01_changed_line_endings_are_a_note_and_no_changed_lines() -> None:
+    old, new = "a\r\nthe old word\r\nb\r\n", "a\nthe new word\nb\n"
+    diff = Diff("/x", old, new)
+    lines = view.unified(diff, 10)
+    assert lines[0] == "\\ line endings changed: CRLF → LF"
+    assert lines[2:] == [" a", "-the old word", "+the new word", " b"]
+    assert diff.totals == (1, 1)
+    page = look.diff(diff, 10)
+    assert "line endings changed: CRLF → LF" in page
+    assert "U+000D" not in page
+    only = Diff("/x", "a\nb\n", "a\r\nb\r\n")
+    assert only.edits == ()
+    assert view.unified(only, 10) == ["\\ line endings changed: LF → CRLF"]
+    play = Play()
+    content = [{"type": "diff", "path": f"{CWD}/a.py", "oldText": "a\n", "newText": "a\r\n"}]
+    play.update("tool_call", toolCallId="c", kind="edit", title="Edit", content=content)
+    seen(play, "line endings changed: LF → CRLF")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("a\r\nb\r\n", "a\r\nc\r\n"), (None, "a\r\nb\r\n"), ("a", "b\r\n")],
+    ids=["changed", "new", "one line"],
+)
+def test_d01_line_ends_that_are_no_change_are_a_note_too(old: str | None, new: str) -> None:
+    lines = view.unified(Diff("/x", old, new), 10)
+    assert lines[0] == "\\ lines end with CRLF"
+    assert not any("U+000D" in line for line in lines)
+
+
+def test_d01_a_text_with_both_ends_shows_them_in_its_lines() -> None:
+    lines = view.unified(Diff("/x", "a\r\nb\n", "a\nb\n"), 10)
+    assert lines[1:] == ["-a<U+000D>", "+a", " b"]
+
+
 def test_d03_d04_long_diffs_and_lines_are_cut_and_say_so() -> None:
     lines = view.unified(Diff("/x", None, "".join(f"{n}\n" for n in range(1000))), 100)
     assert len(lines) == 101
@@ -97,7 +133,7 @@ def test_d09_controls_in_a_diff_are_spelled_out() -> None:
         ("", "a\n", "+1 \N{MINUS SIGN}0"),
     ],
 )
-def test_tc8_an_empty_new_text_is_emptied_or_deleted(old: str | None, new: str, what: str) -> None:
+def test_tc8_and_d05_an_empty_new_text_is_emptied_or_deleted(old: str | None, new: str, what: str) -> None:
     play = Play()
     content = [{"type": "diff", "path": f"{CWD}/a.py", "oldText": old, "newText": new}]
     play.update("tool_call", toolCallId="c", kind="edit", title="Edit", content=content)

@@ -35,7 +35,7 @@ type Colours = Map<LineRow, Piece[]>;
 
 /** One file's change as a table. */
 export function DiffView({ diff, id, withPath }: Props): JSX.Element {
-  const { hunks, after, lineEndings } = useMemo(() => diffRows(diff), [diff]);
+  const { hunks, after } = useMemo(() => diffRows(diff), [diff]);
   const [limit, setLimit] = useUi<number>(`rows:${id}`, FIRST_ROWS);
   const [opened, setOpened] = useUi<string>(`unfolded:${id}`, '');
   const unfolded = new Set(opened.split(' '));
@@ -58,8 +58,8 @@ export function DiffView({ diff, id, withPath }: Props): JSX.Element {
           {diff.is_new ? <span class="acp-pill">new file</span> : null}
         </div>
       ) : null}
-      {lineEndings ? <div class="acp-diff-note">line endings changed: {lineEndings}</div> : null}
-      {hunks.length === 0 ? <div class="acp-diff-note">{diff.is_new ? 'an empty file' : 'no change in the text'}</div> : null}
+      {diff.line_ends ? <div class="acp-diff-note">{lineEnds(diff.line_ends)}</div> : null}
+      {hunks.length === 0 && !diff.line_ends ? <div class="acp-diff-note">{diff.is_new ? 'an empty file' : 'no change in the text'}</div> : null}
       {hunks.length > 0 && !diff.is_new ? (
         <button type="button" class="acp-more acp-split-toggle" aria-pressed={split} onClick={toggle}>side by side</button>
       ) : null}
@@ -204,8 +204,12 @@ function LineView({ line, id, colours }: LineProps): JSX.Element {
   );
 }
 
+function lineEnds([old, now]: [string, string]): string {
+  return old === now ? `lines end with ${now}` : `line endings changed: ${old} → ${now}`;
+}
+
 function LineText({ line, id, colours }: LineProps): JSX.Element {
-  // A file of CRLF lines would be all badges: its line ends count only where a line changed.
+  // Of a text that has both ends, those of its unchanged lines are no matter.
   const text = line.kind === ' ' ? line.text.replace(/\r$/, '') : line.text;
   if (text.length > LONG_LINE) return <LongLine text={text} line={line} id={id} />;
   return <>{stretches(colours.get(line) ?? [[text, '']], text, line)}</>;

@@ -29,8 +29,6 @@ export interface DiffRows {
   hunks: Hunk[];
   /** Unchanged lines after the last hunk. */
   after: LineRow[];
-  /** Whether lines differ in nothing but their ends (CRLF and LF). */
-  lineEndings: string | null;
 }
 
 export const CONTEXT = 3;
@@ -60,7 +58,7 @@ class Rows {
   private readonly newEnd: Side;
 
   constructor(private readonly diff: Diff) {
-    this.lines = diff.new_text.split('\n');
+    this.lines = newLines(diff);
     this.newEnd = side(this.lines.length, this.lines.at(-1) ?? '');
     this.oldEnd = oldSide(this.lines, diff.edits);
   }
@@ -104,6 +102,11 @@ class Rows {
   }
 }
 
+/** The new text's lines; without the ends that `line_ends` tells of. */
+export function newLines({ new_text, line_ends }: Diff): string[] {
+  return new_text.split(line_ends ? /\r?\n/ : '\n');
+}
+
 function marks(edit: Edit, wanted: '-' | '+', index: number): [number, number][] {
   return edit.marks.flatMap(([which, line, from, to]): [number, number][] => (which === wanted && line === index ? [[from, to]] : []));
 }
@@ -122,15 +125,6 @@ function hunk(before: LineRow[], rows: LineRow[], section: string | null): Hunk 
   };
 }
 
-function lineEndings(rows: LineRow[]): string | null {
-  const changed = rows.filter(row => row.kind !== ' ');
-  const [removed, added] = (['-', '+'] as const).map(kind => changed.filter(row => row.kind === kind).map(row => row.text));
-  if (!removed || !added || removed.length === 0 || removed.length !== added.length) return null;
-  const bare = (text: string): string => text.replace(/\r$/, '');
-  if (!removed.every((text, i) => text !== added[i] && bare(text) === bare(added[i] as string))) return null;
-  return added.every(text => text.endsWith('\r')) ? 'LF → CRLF' : removed.every(text => text.endsWith('\r')) ? 'CRLF → LF' : 'mixed';
-}
-
 /** Lay out `diff` with `CONTEXT` unchanged lines around each change. */
 export function diffRows(diff: Diff): DiffRows {
   const all = new Rows(diff).build();
@@ -146,7 +140,7 @@ export function diffRows(diff: Diff): DiffRows {
     done = to;
     i = j + 1;
   }
-  return { hunks, after: all.slice(done), lineEndings: lineEndings(all) };
+  return { hunks, after: all.slice(done) };
 }
 
 /** The section of the first edit within `rows`. */
