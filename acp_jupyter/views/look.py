@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from acp_jupyter.views import ansi, words
-from acp_jupyter.views.diff import end_note, hunks
+from acp_jupyter.views.diff import end_note, hunks, line_ends_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,8 +40,11 @@ _LINE_LIMIT = 2_000
 
 
 def text(value: str) -> str:
-    """Return a text of the agent's: nothing hidden, nothing that HTML would obey."""
-    return escape(words.visible(value))
+    """Return a text of the agent's, to stand between tags: nothing hidden, nothing that HTML obeys there.
+
+    Quotation marks stay as they are: each would be five bytes more, and raw JSON is half made of them.
+    """
+    return escape(words.visible(value), quote=False)
 
 
 def element(tag: str, content: str, style: str = "", name: str = "") -> str:
@@ -88,7 +91,8 @@ def coloured(content: str, colour: str) -> str:
 
 def diff(change: Diff, limit: int) -> str:
     """Return the hunks of a diff, of at most ``limit`` lines."""
-    rows: list[str] = []
+    ends = line_ends_note(change)
+    rows = [element("div", escape(ends), QUIET)] if ends else []
     left, more = limit, 0
     for hunk in hunks(change):
         shown = hunk.lines[: max(left, 0)]
