@@ -174,7 +174,7 @@ describe('a diff', () => {
     expect(head(el)).toContain('Editsrc/a.py+1 −1');
   });
 
-  it('shows what could not be seen', () => {
+  it('D07 shows what could not be seen', () => {
     const el = saved(turnOf([call({ content: [diff({ new_text: 'x\u202ey \t', edits: [{ at: 0, add: 1, del: ['x'], section: null, marks: [] }] })] })]));
     expect($(el, '.acp-add .acp-line').textContent).toBe('xU+202Ey·→');
     expect($(el, '.acp-no-eol').textContent).toBe('no newline at end of file');
@@ -195,7 +195,7 @@ describe('a diff', () => {
     expect(el.querySelectorAll('.acp-same .acp-line')).toHaveLength(49);
   });
 
-  it('a big one is drawn in parts, each line whole on demand', async () => {
+  it('D03 D04 a big one is drawn in parts, each line whole on demand', async () => {
     const text = Array.from({ length: 50_000 }, (_, i) => (i === 0 ? 'y'.repeat(100_000) : `line ${i}`)).join('\n');
     const el = saved(turnOf([call({ content: [diff({ is_new: true, new_text: text, edits: [{ at: 0, add: 50_000, del: [''], section: null, marks: [] }] })] })]));
     expect(el.querySelectorAll('.acp-add').length).toBeLessThan(310);

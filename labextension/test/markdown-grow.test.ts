@@ -38,7 +38,7 @@ describe('growing Markdown', () => {
     expect(after.map((block, i) => block === before[i])).toEqual([true, true, false]);
   });
 
-  it('reads and draws only the end, however long it gets', () => {
+  it('M06 reads and draws only the end, however long it gets', () => {
     const text = new MarkdownText();
     let source = '';
     let before = text.update(source);

@@ -99,7 +99,9 @@ def numbered(word: str, count: int) -> str:
     ],
     ids=["D03-all-lines-differ", "D03-two-lines", "D03-blank", "D04-long-lines"],
 )
-def test_the_work_for_a_hostile_diff_is_bounded(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d03_d04_the_work_for_a_hostile_diff_is_bounded(
+    old: str, new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counting = Counting()
     monkeypatch.setattr(module.difflib, "SequenceMatcher", counting)
     diff = Diff("/x", old, new)

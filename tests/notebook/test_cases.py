@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,7 +30,7 @@ def notebook(tmp_path: Path) -> Iterator[FrontEnd]:
         yield front_end
 
 
-def test_n16_a_flood_and_a_giant_value_stay_below_what_a_server_lets_pass(
+def test_n16_m06_a_flood_and_a_giant_value_stay_below_what_a_server_lets_pass(
     notebook: FrontEnd, tmp_path: Path
 ) -> None:
     call = {"toolCallId": "big", "title": "Dump", "kind": "read", "status": "completed"}
@@ -42,8 +43,22 @@ def test_n16_a_flood_and_a_giant_value_stay_below_what_a_server_lets_pass(
     assert len(sent) < MESSAGES_A_SECOND
     document = notebook.outputs(cell)[0][MIME]
     assert document["items"][-1]["text"] == "word " * 10_000 + "The end."
-    assert len(document["tool_calls"]["big"]["raw_output"]) < BYTES_A_SECOND
+    assert sum(len(json.dumps(message["content"])) for message in sent) < BYTES_A_SECOND
     assert notebook.value("len(turn.tool_calls[0].raw_output)") == 5_000_000
+
+
+def test_m04_a_picture_of_10_mb_is_whole_in_python_and_named_on_the_card(
+    notebook: FrontEnd, tmp_path: Path
+) -> None:
+    block = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo" + "A" * 10_000_001}
+    update = {"sessionUpdate": "agent_message_chunk", "content": block}
+    notebook.add_agent("painter", [{"update": update}, {"text": "Done."}], tmp_path)
+    cell = notebook.execute("%%acp painter -o turn\nDraw.")
+    assert notebook.status(cell) == "ok"
+    sent = [message for message in notebook.heard if message["parent_header"].get("msg_id") == cell]
+    assert sum(len(json.dumps(message["content"])) for message in sent) < BYTES_A_SECOND
+    assert "[image" in notebook.outputs(cell)[0]["text/plain"]
+    assert notebook.value("len(turn.items[0].block['data'])") == len(block["data"])
 
 
 @pytest.mark.parametrize("waiting", [False, True], ids=["streaming", "a permission waits"])

@@ -724,4 +724,260 @@ ASKED = Section(
     ),
 )
 
-CASES = (LINES, PROCESSES, PROTOCOL, TERMINALS, FILES, ASKED)
+DIFFS = Section(
+    "Diffs",
+    "D",
+    (
+        Row(
+            "D01",
+            "changed line endings are a note; the changed lines are those whose words changed",
+            (
+                "views/test_diff.py::test_d01_changed_line_endings_are_a_note_and_no_changed_lines",
+                "views/test_diff.py::test_d01_line_ends_that_are_no_change_are_a_note_too",
+                "views/test_diff.py::test_d01_a_text_with_both_ends_shows_them_in_its_lines",
+                (
+                    "labextension/test/diff-rows.test.ts: "
+                    "D01 takes the ends of lines for no difference where the document tells of them"
+                ),
+            ),
+        ),
+        Row(
+            "D02",
+            "files are written byte by byte as the agent gave them, and read as they are",
+            (
+                "session/test_files.py::test_d02_s07_bytes_are_kept_there_and_back",
+                "session/test_files.py::test_d02_a_lone_surrogate_cannot_break_a_file",
+            ),
+        ),
+        Row(
+            "D03",
+            "the work for a diff is bounded, its lines are drawn in parts, and Python has it whole",
+            (
+                "model/test_diff.py::test_d03_d04_the_work_for_a_hostile_diff_is_bounded",
+                "views/test_diff.py::test_d03_d04_long_diffs_and_lines_are_cut_and_say_so",
+                "labextension/test/card.test.ts: D03 D04 a big one is drawn in parts, each line whole on demand",
+            ),
+        ),
+        Row(
+            "D04",
+            "of a very long line the card shows its beginning, and the rest on demand",
+            (
+                "model/test_diff.py::test_d03_d04_the_work_for_a_hostile_diff_is_bounded",
+                "views/test_diff.py::test_d03_d04_long_diffs_and_lines_are_cut_and_say_so",
+                "labextension/test/card.test.ts: D03 D04 a big one is drawn in parts, each line whole on demand",
+            ),
+        ),
+        Row(
+            "D05",
+            "a new file, an empty one, an emptied one and one without a change are told apart",
+            ("views/test_diff.py::test_tc8_and_d05_a_new_an_emptied_and_an_unchanged_text",),
+        ),
+        Row(
+            "D06",
+            "a newline missing, added or removed at the end of a file is told",
+            ("views/test_diff.py::test_d06_the_newline_at_the_end",),
+        ),
+        Row(
+            "D07",
+            "in a changed line trailing blanks, tabs and what has no width or turns the order are made visible",
+            (
+                "labextension/test/card.test.ts: D07 shows what could not be seen",
+                "views/test_diff.py::test_d07_d09_controls_in_a_diff_are_spelled_out",
+            ),
+        ),
+        Row(
+            "D09",
+            "NUL and a terminal's escapes in a file are spelled out",
+            ("views/test_diff.py::test_d07_d09_controls_in_a_diff_are_spelled_out",),
+        ),
+        Row(
+            "D10",
+            "paths inside the project are relative to it, others whole",
+            ("views/test_words.py::test_d10_paths_are_relative_inside_and_whole_outside",),
+        ),
+    ),
+)
+
+MARKDOWN = Section(
+    "Markdown",
+    "M",
+    (
+        Row(
+            "M01",
+            "an open fence is code to the end of its message, and of no other",
+            (
+                "views/test_html.py::test_m01_an_open_fence_ends_with_its_message",
+                "labextension/test/markdown.test.tsx: M01 an open fence is code to its end",
+            ),
+        ),
+        Row(
+            "M03",
+            "HTML, scripts and styles are words; links lead to the web and to mail; nothing is fetched unasked",
+            (
+                "views/test_html.py::test_m03_links_lead_to_the_web_and_to_mail_only",
+                "views/test_html.py::test_m03_a_picture_is_a_link_and_never_fetched",
+                "labextension/test/markdown.test.tsx: M03 shows %s as words",
+                "labextension/test/markdown.test.tsx: M03 never fetches: %s",
+            ),
+        ),
+        Row(
+            "M04",
+            "small pictures are drawn; what is large or of an unknown type is named, and whole in Python",
+            (
+                "views/test_html.py::test_m04_s5_small_raster_images_are_drawn_others_named",
+                "notebook/test_cases.py::test_m04_a_picture_of_10_mb_is_whole_in_python_and_named_on_the_card",
+            ),
+        ),
+        Row(
+            "M05",
+            "text that was cut anywhere ends as if it had come at once",
+            ("labextension/test/markdown-grow.test.ts: M05 %j: cut anywhere, it ends as if read at once",),
+        ),
+        Row(
+            "M06",
+            "of a growing text only the end is read and drawn again; chunks share messages to the page",
+            (
+                (
+                    "labextension/test/markdown-grow.test.ts: "
+                    "M06 reads and draws only the end, however long it gets"
+                ),
+                "notebook/test_cases.py::test_n16_m06_a_flood_and_a_giant_value_stay_below_what_a_server_lets_pass",
+            ),
+        ),
+    ),
+)
+
+NOTEBOOKS = Section(
+    "Notebook and Jupyter",
+    "N",
+    (
+        Row(
+            "N01",
+            "clicks are served while the cell waits",
+            ("notebook/test_pump.py::test_n01_twenty_of_twenty_clicks_are_served_while_the_cell_blocks",),
+        ),
+        Row(
+            "N02",
+            "an answer from any thread wakes the waiting cell",
+            ("notebook/test_pump.py::test_n02_a_wake_from_a_thread_is_seen_at_once",),
+        ),
+        Row(
+            "N05",
+            "what an agent says is shown in the card of its turn, whichever cell runs",
+            ("notebook/test_magic.py::test_n05_what_comes_after_the_end_is_shown_in_the_card_of_its_turn",),
+        ),
+        Row(
+            "N06",
+            "nothing is patched; a notebook that has applied nest_asyncio works as well",
+            ("notebook/test_pump.py::test_n06_a_notebook_that_has_applied_nest_asyncio_works_as_well",),
+        ),
+        Row(
+            "N07",
+            "queued cells run once each and in order; what is typed into a card outlives its output",
+            (
+                "notebook/test_pump.py::test_n07_queued_cells_run_once_each_and_in_order",
+                (
+                    "browser/test_elicitation.py::"
+                    "test_n07_what_is_typed_outlives_an_output_that_is_written_anew_or_cleared"
+                ),
+            ),
+        ),
+        Row(
+            "N08",
+            "reopened with a fresh kernel, untrusted or without the extension, a card is readable",
+            (
+                "browser/test_living.py::test_n08_saved_and_reopened_with_a_fresh_kernel",
+                "browser/test_living.py::test_n08_untrusted",
+                "browser/test_living.py::test_n08_without_our_labextension",
+                "browser/test_living.py::test_n08_saved_in_mid_turn_with_the_widgets_state",
+                "browser/test_living.py::test_n08_reloaded_in_mid_turn_where_no_document_is_kept",
+            ),
+        ),
+        Row(
+            "N09",
+            "a saved file grows with its transcripts alone",
+            ("notebook/test_convert.py::test_n09_the_file_is_at_most_three_times_the_transcripts",),
+        ),
+        Row(
+            "N10",
+            "ended cards keep few widgets, and the script is sent once",
+            ("notebook/test_magic.py::test_n10_ended_cards_keep_few_widgets",),
+        ),
+        Row(
+            "N11",
+            "what nbconvert makes holds the transcript",
+            ("notebook/test_convert.py::test_n11_the_exports_hold_the_transcript",),
+        ),
+        Row(
+            "N12",
+            "where nobody can be asked a policy answers, or a rejection that says what would allow it",
+            (
+                "notebook/test_runners.py::test_n12_with_a_policy_it_completes",
+                "notebook/test_runners.py::test_n12_without_a_policy_it_finishes_rejected_and_says_how",
+                "notebook/test_runners.py::test_n12_with_check_the_exit_code_tells",
+                (
+                    "session/test_permissions.py::"
+                    "test_n12_where_nobody_can_be_asked_it_is_rejected_and_says_what_would_allow_it"
+                ),
+            ),
+        ),
+        Row(
+            "N13",
+            "without a terminal to ask at nobody is asked, and nothing hangs",
+            ("notebook/test_terminal.py::test_n13_a_script_without_a_terminal_is_not_asked_and_says_how",),
+        ),
+        Row(
+            "N14",
+            "of two pages on one kernel the first decision counts, and the other page shows it",
+            ("browser/test_living.py::test_n14_two_tabs_the_first_decision_wins_and_the_other_shows_it",),
+        ),
+        Row(
+            "N15",
+            "without widgets the question comes as text; nothing is fetched from elsewhere",
+            (
+                "browser/test_living.py::test_n15_without_widgets_it_is_asked_by_text",
+                "browser/test_living.py::test_n15_a_question_by_text_that_was_settled_leaves_no_field",
+                "notebook/test_display.py::test_n15_the_page_is_told_that_a_question_by_text_is_settled",
+            ),
+        ),
+        Row(
+            "N16",
+            "a flood and a giant value stay below what a server lets pass, and the end is whole",
+            (
+                "notebook/test_cases.py::test_n16_m06_a_flood_and_a_giant_value_stay_below_what_a_server_lets_pass",
+            ),
+        ),
+        Row(
+            "N17",
+            "three fast interrupts are one, and the next cell works",
+            ("notebook/test_cases.py::test_n17_three_fast_interrupts_are_one_and_the_next_cell_works",),
+        ),
+        Row(
+            "N18",
+            "a cell that awaits may wait too",
+            ("notebook/test_pump.py::test_n18_a_cell_that_awaits_may_wait_too",),
+        ),
+        Row(
+            "N19",
+            "a request can be answered after its output was cleared, its cell run again, or deleted and brought back",
+            (
+                "browser/test_living.py::test_n19_an_output_cleared_while_a_request_waits",
+                "browser/test_living.py::test_n19_cleared_without_our_labextension",
+                "browser/test_living.py::test_n19_run_again_while_a_request_waits",
+                "browser/test_living.py::test_n19_a_cell_deleted_while_a_request_waits",
+            ),
+        ),
+        Row(
+            "N20",
+            "two kernels in one folder have a process and a session each",
+            ("notebook/test_cases.py::test_n20_two_kernels_in_one_folder_have_a_process_each",),
+        ),
+        Row(
+            "N22",
+            "what an agent's child writes reaches no cell",
+            ("notebook/test_cases.py::test_n22_what_an_agents_child_writes_reaches_no_cell",),
+        ),
+    ),
+)
+
+CASES = (LINES, PROCESSES, PROTOCOL, TERMINALS, FILES, ASKED, DIFFS, MARKDOWN, NOTEBOOKS)

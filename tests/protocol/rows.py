@@ -699,7 +699,7 @@ TOOL_CALLS = Section(
             "a diff without an old text is a new file; with an empty new one it is emptied or deleted",
             (
                 "model/test_updates.py::test_tc7_tc8_diff_and_terminal",
-                "views/test_diff.py::test_tc8_and_d05_an_empty_new_text_is_emptied_or_deleted",
+                "views/test_diff.py::test_tc8_and_d05_a_new_an_emptied_and_an_unchanged_text",
                 "labextension/test/diff-rows.test.ts: an emptied file is all removed",
             ),
         ),

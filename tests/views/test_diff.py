@@ -119,7 +119,7 @@ def test_d03_d04_long_diffs_and_lines_are_cut_and_say_so() -> None:
     assert line == f"+{'x' * 2000}… (1,998,000 more characters)"
 
 
-def test_d09_controls_in_a_diff_are_spelled_out() -> None:
+def test_d07_d09_controls_in_a_diff_are_spelled_out() -> None:
     assert view.unified(Diff("/x", None, "a\x00\x1b[31m\u202eb\n"), 9)[1] == "+a<U+0000><U+001B>[31m<U+202E>b"
 
 
@@ -133,7 +133,7 @@ def test_d09_controls_in_a_diff_are_spelled_out() -> None:
         ("", "a\n", "+1 \N{MINUS SIGN}0"),
     ],
 )
-def test_tc8_and_d05_an_empty_new_text_is_emptied_or_deleted(old: str | None, new: str, what: str) -> None:
+def test_tc8_and_d05_a_new_an_emptied_and_an_unchanged_text(old: str | None, new: str, what: str) -> None:
     play = Play()
     content = [{"type": "diff", "path": f"{CWD}/a.py", "oldText": old, "newText": new}]
     play.update("tool_call", toolCallId="c", kind="edit", title="Edit", content=content)
