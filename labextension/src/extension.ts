@@ -5,6 +5,7 @@ import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import commands from './commands';
 import { Completion, type App as Contents } from './completion';
+import files from './files';
 import { listenForSettled } from './input';
 import { eachKernel, eachNotebook } from './kernels';
 import { lookAfter, notebooksOf } from './notebooks';
@@ -60,4 +61,4 @@ const completion = {
   activate: (app: Contents, manager: ICompletionProviderManager | null): void => manager?.registerProvider(new Completion(app))
 };
 
-export default [notebooks, asked, prompts, completion, commands, status, notices];
+export default [notebooks, asked, prompts, completion, files, commands, status, notices];

@@ -135,3 +135,8 @@ declare module '@jupyterlab/completer' {
   /** The token by which a plugin gets the completer's providers. */
   export const ICompletionProviderManager: unknown;
 }
+
+declare module '@jupyterlab/coreutils' {
+  /** What the server tells the page; an option that it does not tell is empty. */
+  export const PageConfig: { getOption(name: string): string };
+}

@@ -18,6 +18,20 @@ export interface Notebooks {
   write(turnId: string, bundle: Record<string, unknown>): void;
 }
 
+/** A place in a file, as an agent names it; lines count from 1. */
+export interface FilePlace {
+  path: string;
+  line: number | null;
+}
+
+/** What only the JupyterLab extension can do with files: of the server, which may be another machine than the kernel's. */
+export interface Files {
+  /** Whether `path` lies in the folder whose content the server serves, by its text only. */
+  has(path: string): boolean;
+  /** Open a file for whoever has clicked at `from`. @returns Why it cannot be opened, or null. */
+  open(place: FilePlace, from: Element): Promise<string | null>;
+}
+
 /** A live card of the page. */
 export interface LiveCard {
   /** What it is drawn in; taken out of the page while a windowed notebook does not show its cell. */
@@ -31,6 +45,7 @@ interface Page {
   /** Open sections and the like, by turn: a saved card keeps what was open in the live one. */
   ui: Map<string, Ui>;
   notebooks?: Notebooks;
+  files?: Files;
   /** The turns that run, as far as this page has been told. */
   running: Set<string>;
   cards?: Set<LiveCard>;
@@ -69,6 +84,15 @@ export function notebooks(): Notebooks | undefined {
 
 export function setNotebooks(notebooks: Notebooks): void {
   page().notebooks = notebooks;
+}
+
+/** The server's files, where the JupyterLab extension is installed. */
+export function files(): Files | undefined {
+  return page().files;
+}
+
+export function setFiles(files: Files): void {
+  page().files = files;
 }
 
 export function isRunning(turnId: string): boolean {

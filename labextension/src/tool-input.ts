@@ -64,6 +64,12 @@ export function pathsOf(call: ToolCall): string[] {
   return [...new Set([...diffs, ...call.locations.map(location => location.path)])];
 }
 
+/** The first line that a diff changes, from 1 in the new text; null where it changes none. */
+export function changedAt(diff: Diff | undefined): number | null {
+  const first = diff?.edits[0];
+  return first ? first.at + 1 : null;
+}
+
 /** The command of a call, from its raw input; null where it has none, or is not about one. */
 export function commandLine(call: ToolCall): string | null {
   return call.kind === 'execute' ? toolInput(call.raw_input).command : null;

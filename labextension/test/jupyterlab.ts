@@ -4,3 +4,4 @@ export const INotebookTracker = {};
 export const ICommandPalette = {};
 export const IStatusBar = {};
 export const Notification = { emit: (): string => '', dismiss: (): void => undefined };
+export const PageConfig = { getOption: (): string => '' };

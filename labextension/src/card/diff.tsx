@@ -6,9 +6,10 @@ import type { Piece } from '../markdown/highlight';
 import { lastChoice, setLastChoice } from '../page';
 import { plural } from '../text/format';
 import { visible } from '../text/visible';
+import { changedAt } from '../tool-input';
 import type { Diff } from '../types';
 import { useUi } from './context';
-import { Code } from './seen';
+import { File } from './file';
 
 const FIRST_ROWS = 300;
 const MORE_ROWS = 1000;
@@ -53,7 +54,7 @@ export function DiffView({ diff, id, withPath }: Props): JSX.Element {
     <div class="acp-diff" data-path={diff.path}>
       {withPath ? (
         <div class="acp-diff-head">
-          <Code text={diff.path} />
+          <File path={diff.path} line={changedAt(diff)} text={diff.path} />
           <Totals added={diff.added} removed={diff.removed} />
           {diff.is_new ? <span class="acp-pill">new file</span> : null}
         </div>

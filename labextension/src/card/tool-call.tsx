@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { fromCwd, pathTrouble } from '../text/paths';
 import { visible } from '../text/visible';
-import { commandLine, pathsOf, toolInput } from '../tool-input';
+import { changedAt, commandLine, pathsOf, toolInput } from '../tool-input';
 import type { Diff, Permission, ToolCall } from '../types';
 import { ContentView, withPath } from './content';
 import { useCard, useUi } from './context';
 import { Totals } from './diff';
+import { File } from './file';
 import { Icon } from './icons';
 import { PermissionView } from './permission';
 import { Raw } from './raw';
@@ -83,9 +84,10 @@ function What({ call, command }: { call: ToolCall; command: string | null }): JS
       {command === null ? null : <Code text={command} />}
       {shown.map(([path, line]) => {
         const trouble = pathTrouble(path, store.turn);
+        const text = fromCwd(path, store.turn.cwd) + (line === null ? '' : `:${line}`);
         return (
           <span key={`${path}:${line}`} class="acp-place">
-            <Code text={fromCwd(path, store.turn.cwd) + (line === null ? '' : `:${line}`)} />
+            <File path={path} line={line ?? changedAt(diffs.find(diff => diff.path === path))} text={text} />
             {trouble ? <span class="acp-pill acp-pill-bad">{trouble}</span> : null}
           </span>
         );

@@ -21,10 +21,15 @@ function within(path: string, root: string): boolean {
   return isAbsolute(path) && isAbsolute(root) && outer.every((part, index) => inner[index] === part);
 }
 
+/** What leads from the folder `root` to `path`, or null where it does not lie in it. */
+export function below(path: string, root: string): string | null {
+  return within(path, root) ? parts(path).slice(parts(root).length).join('/') : null;
+}
+
 /** `path` from `cwd` where it lies within it, else as it is. */
 export function fromCwd(path: string, cwd: string): string {
-  if (!within(path, cwd)) return path;
-  return parts(path).slice(parts(cwd).length).join('/') || '.';
+  const inner = below(path, cwd);
+  return inner === null ? path : inner || '.';
 }
 
 /** What is odd about a path, in words, or null: by its text only, links are not followed. */
