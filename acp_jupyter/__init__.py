@@ -11,16 +11,33 @@ from acp_jupyter.model.shown import Shown as _Shown  # imports nothing else
 
 if TYPE_CHECKING:
     from acp_jupyter.kernel.sessions import get_session
+    from acp_jupyter.kernel.widgets import DiffWidget, PermissionWidget, TurnWidget
+    from acp_jupyter.model.diff import Diff
     from acp_jupyter.model.tool_call import ToolCall
     from acp_jupyter.model.turn import Turn
     from acp_jupyter.session.session import Session
 
-__all__ = ["Session", "ToolCall", "Turn", "get_session", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = [
+    "Diff",
+    "DiffWidget",
+    "PermissionWidget",
+    "Session",
+    "ToolCall",
+    "Turn",
+    "TurnWidget",
+    "get_session",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
 
 _PLACES = {
+    "Diff": "acp_jupyter.model.diff",
+    "DiffWidget": "acp_jupyter.kernel.widgets",
+    "PermissionWidget": "acp_jupyter.kernel.widgets",
     "Session": "acp_jupyter.session.session",
     "ToolCall": "acp_jupyter.model.tool_call",
     "Turn": "acp_jupyter.model.turn",
+    "TurnWidget": "acp_jupyter.kernel.widgets",
     "get_session": "acp_jupyter.kernel.sessions",
 }
 

@@ -8,16 +8,15 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.getipython import get_ipython
 from IPython.display import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]  # IPython types it loosely
 )
 
-from acp_jupyter.kernel.front_end import front_end
+from acp_jupyter.kernel.front_end import front_end, when_idle
 from acp_jupyter.kernel.keep import bundle_to_keep
+from acp_jupyter.kernel.line import Line
 from acp_jupyter.kernel.pump import follow_front_end_subshell
 from acp_jupyter.views.bundle import MIME, widget_view
-from acp_jupyter.views.deltas import Deltas, updates_message
 
 if TYPE_CHECKING:
     from acp_jupyter.model.state import Change
@@ -45,11 +44,10 @@ class Card:
         self._run = run
         self._turn = run.turn
         self._session = run.session
-        self._deltas = Deltas(run.turn)
+        self._line = Line(run.turn, run.session, self._send, cancel=run.cancel)
         self._display_id = f"acp-{uuid.uuid4().hex}"
         self._widget: CardWidget | None = None
         self._opened_at = 0.0
-        self._ready = False
         self._shown = False
         self._stands = False
         self._cleared = False
@@ -76,7 +74,7 @@ class Card:
         """Whether nobody will ever click on this card."""
         if self._widget is None:
             return True
-        if not self._ready and front_end().unlikely:
+        if not self._line.ready and front_end().unlikely:
             self._give_up()
         elif self._widget.comm is None:  # somebody has closed all widgets
             self._widget = None
@@ -89,7 +87,7 @@ class Card:
             self._show_again()
         self._tell()
         waited_s = time.monotonic() - self._opened_at
-        if self._widget is not None and not self._ready and front_end().given_up(waited_s):
+        if self._widget is not None and not self._line.ready and front_end().given_up(waited_s):
             self._give_up()
         if self._due and (
             now or time.monotonic() > (self._next_urgent if self._urgent else self._next_publish)
@@ -134,20 +132,12 @@ class Card:
         self._publish()
 
     def _tell(self) -> None:
-        if self._widget is None or not self._ready:
-            return
-        with self._session.lock:
-            message = self._deltas.drain()
-        if message is not None:
-            self._send(message)
+        if self._widget is not None:
+            self._line.tell()
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._widget is None:
-            return
-        try:
+        if self._widget is not None:
             self._widget.tell(message)
-        except Exception:  # noqa: BLE001  # the edge: the turn goes on, and its record with it
-            _log.debug("the card cannot be told", exc_info=True)
 
     def _publish(self) -> None:
         begun = time.monotonic()
@@ -174,71 +164,28 @@ class Card:
 
     def _hand_over(self, bundle: dict[str, Any]) -> None:
         """Give a page what its file is to hold: it writes it itself where updates do not arrive."""
-        self._send({"type": "bundle", "data": bundle})
+        self._line.send({"type": "bundle", "data": bundle})
 
     def _on_message(self, message: dict[str, Any]) -> None:
         """Serve the card: only hand over, for this may be any thread."""
         kind = message.get("type")
-        if kind in {"ready", "resync"}:
-            self._ready = self._stands = True
-            self._cleared = False  # a view stands again: its cell was moved, or its deletion undone
-            front_end().answered()
-            self._send_snapshot(unless=message.get("seq") if kind == "ready" else None)
-        elif kind == "updates":
-            self._send_updates(message.get("tool_call_id"))
-        elif kind == "offers":
-            with self._session.lock:
-                told = {"type": "offers", "offers": self._session.offers}
-            self._send(told)
-        elif kind == "cleared":
+        if kind == "cleared":
             # of several views that went, the first one to say so counts, until the card has answered again
             self._cleared = self._stands
         elif kind == "bundle":
             self._written_by_page = True
             self._hand_over(self._bundle())
         else:
-            self._on_hand(message)
-
-    def _on_hand(self, message: dict[str, Any]) -> None:
-        """What a person has done at the card."""
-        kind = message.get("type")
-        if kind == "decide":
-            key, option_id = message.get("key"), message.get("option_id")
-            if isinstance(key, str) and "option_id" in message and isinstance(option_id, str | None):
-                self._session.decide(key, option_id)
-        elif kind == "elicit":
-            self._session.elicit(message.get("key"), message.get("action"), message.get("content"))
-        elif kind == "choose":
-            option_id, value = message.get("option_id"), message.get("value")
-            if "option_id" in message and isinstance(option_id, str | None) and isinstance(value, str):
-                self._session.choose_at_card(option_id, value)
-        elif kind == "stop_terminal":
-            terminal_id = message.get("terminal_id")
-            if isinstance(terminal_id, str):
-                self._session.stop_terminal(terminal_id)
-        elif kind == "cancel":
-            self._run.cancel()
-
-    def _send_snapshot(self, *, unless: Any) -> None:
-        """Send the whole document, unless the card has it up to the number ``unless``."""
-        with self._session.lock:
-            up_to_date = unless and unless == self._deltas.seq
-            message = None if up_to_date else self._deltas.snapshot(time.time())
-        if message is not None:
-            self._send(message)
-
-    def _send_updates(self, tool_call_id: Any) -> None:
-        """Send the updates of a call: only to those who look at them, for a call may have thousands."""
-        with self._session.lock:
-            call = self._turn.tool_calls.get(tool_call_id) if isinstance(tool_call_id, str) else None
-            message = None if call is None else updates_message(call)
-        if message is not None:
-            self._send(message)
+            if kind in {"ready", "resync"}:
+                self._stands = True
+                self._cleared = False  # a view stands again: its cell was moved, or its deletion undone
+                front_end().answered()
+            self._line.serve(message)
 
     def _changed(self, changes: list[Change]) -> None:
         """Called on the loop's thread, with the session's lock held."""
         for change in changes:
-            self._deltas.mark(change.node)
+            self._line.mark(change.node)
             self._weigh(change.node)
         if self._finished:
             self._show_late()
@@ -266,10 +213,7 @@ class Card:
         if self._late_scheduled:
             return
         self._late_scheduled = True
-        kernel = getattr(get_ipython(), "kernel", None)
-        loop = getattr(kernel, "io_loop", None)
-        if loop is not None:
-            loop.add_callback(loop.call_later, self._late_s, self._publish_late)
+        when_idle(self._late_s, self._publish_late)
 
     def _publish_late(self) -> None:
         self._late_scheduled = False

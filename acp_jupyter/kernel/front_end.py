@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections import deque
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
+from weakref import WeakSet
 
 from IPython.core.getipython import get_ipython
 
@@ -33,12 +34,20 @@ _LACKS = (
 )
 
 
+class Follower(Protocol):
+    """What follows a turn outside of the cell that runs it."""
+
+    def flush(self) -> None:
+        """Show what is new, on the kernel's main thread."""
+        ...
+
+
 class FrontEnd:
     """The page, or whatever else runs this kernel's cells.
 
     ``ready`` says whether its latest card has answered; ``standing``, where a person is asked by the settings
     of the latest turn; ``shown``, the turns that were shown live, and in which execution: those of the latest
-    one.
+    one; ``following``, the widgets of their own that follow a turn.
     """
 
     def __init__(self) -> None:
@@ -50,6 +59,7 @@ class FrontEnd:
         self._hinted = False
         self._cards: Cards | None = None
         self._retired: deque[Callable[[], None]] = deque()
+        self.following: WeakSet[Follower] = WeakSet()
 
     @property
     def ask(self) -> Ask:
@@ -105,12 +115,17 @@ class FrontEnd:
             print(_LACKS.format(module=module), file=sys.stderr)  # noqa: T201  # to the user
 
     def make(self, turn_id: str, on_message: Any) -> CardWidget:
-        """Return a card's widget; widgets are imported with the first one."""
+        """Return a card's widget."""
+        return self.cards.make(turn_id, on_message)
+
+    @property
+    def cards(self) -> Cards:
+        """What makes the kernel's cards; widgets are imported with the first one."""
         if self._cards is None:
             from acp_jupyter.views.widget import Cards  # noqa: PLC0415  # 45 ms that only the first card pays
 
             self._cards = Cards()
-        return self._cards.make(turn_id, on_message)
+        return self._cards
 
     def retire(self, end: Callable[[], None]) -> None:
         """Call ``end`` when so many more cards have ended: until then a page may still show this one."""
@@ -138,3 +153,13 @@ def in_kernel() -> bool:
 def input_allowed() -> bool:
     """Whether the front end takes input; it says so with each request to run a cell."""
     return bool(getattr(getattr(get_ipython(), "kernel", None), "_allow_stdin", True))
+
+
+def when_idle(delay_s: float, callback: Callable[[], object]) -> None:
+    """Call ``callback`` on the kernel's main thread after so many seconds, when no cell runs.
+
+    Safe from any thread.
+    """
+    loop = getattr(getattr(get_ipython(), "kernel", None), "io_loop", None)
+    if loop is not None:
+        loop.add_callback(loop.call_later, delay_s, callback)

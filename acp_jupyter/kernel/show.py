@@ -123,6 +123,8 @@ def _uninterrupted() -> Generator[None]:
 
 def _tick(view: _View, run: TurnRun) -> None:
     view.flush()
+    for widget in list(front_end().following):
+        widget.flush()
     if (run.turn.pending or run.turn.pending_elicitations) and view.unattended:
         view.flush(now=True)  # what is asked about stands above the question
         _ask_by_text(run)

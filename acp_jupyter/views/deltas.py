@@ -31,10 +31,15 @@ class Deltas:
 
     Growing texts are told by what was appended, other values where they differ from what was told before.
     Not safe across threads: the session's lock is held around every call.
+
+    Args:
+        turn: What is told of.
+        turn_id: The name that it is told by; by default its own.
     """
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, turn_id: str | None = None) -> None:
         self._turn = turn
+        self._turn_id = turn_id or turn.turn_id
         self._changed: dict[tuple[Any, ...], None] = {}
         self._told: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._texts: dict[tuple[Any, ...], tuple[Text, int]] = {}
@@ -48,7 +53,8 @@ class Deltas:
         """Return the message that holds the whole document; what comes after is told from here on."""
         # Whatever was marked is part of the snapshot, and so is told.
         self.drain()
-        return {"type": "snapshot", "seq": self.seq, "now": now, "turn": to_json(self._turn, updates=False)}
+        document = {**to_json(self._turn, updates=False), "turn_id": self._turn_id}
+        return {"type": "snapshot", "seq": self.seq, "now": now, "turn": document}
 
     def drain(self) -> dict[str, Any] | None:
         """Return the message that tells what changed since the last one, or ``None``."""
@@ -76,6 +82,8 @@ class Deltas:
         self, node: tuple[Any, ...], path: list[Any], without: str | None = None
     ) -> list[dict[str, Any]]:
         now = node_json(self._turn, node, growing=without is None)
+        if not node:
+            now["turn_id"] = self._turn_id
         before = self._told.get(node, {})
         self._told[node] = {key: value for key, value in now.items() if key not in _GROWING.values()}
         value = {key: value for key, value in now.items() if key not in before or before[key] != value}

@@ -47,20 +47,23 @@ class CardWidget(anywidget.AnyWidget):
         asset: The renderer.
         turn_id: Names the turn on the page.
         on_message: Called with every message of the card's, in whatever thread serves it.
+        part: What of the turn it draws: ``diff``, ``permission``, or all of it.
     """
 
     _asset = traitlets.Unicode().tag(sync=True)
     _asset_hash = traitlets.Unicode().tag(sync=True)
     turn_id = traitlets.Unicode().tag(sync=True)
+    part = traitlets.Unicode().tag(sync=True)
 
     def __init__(
-        self, asset: RendererAsset, turn_id: str, on_message: Callable[[dict[str, Any]], None]
+        self, asset: RendererAsset, turn_id: str, on_message: Callable[[dict[str, Any]], None], part: str = ""
     ) -> None:
         super().__init__(
             _esm=_static("loader.js"),
             _asset=f"IPY_MODEL_{asset.model_id}",
             _asset_hash=hashlib.sha256(asset.source.encode()).hexdigest()[:16],
             turn_id=turn_id,
+            part=part,
         )
         self._on_message = on_message
         self.on_msg(self._serve)  # pyright: ignore[reportUnknownMemberType]  # ipywidgets is not typed
@@ -85,8 +88,13 @@ class Cards:
     def __init__(self) -> None:
         self._asset: RendererAsset | None = None
 
-    def make(self, turn_id: str, on_message: Callable[[dict[str, Any]], None]) -> CardWidget:
-        """Return a card for the turn of that id."""
+    @property
+    def asset(self) -> RendererAsset:
+        """The renderer that cards share."""
         if self._asset is None or self._asset.comm is None:
             self._asset = RendererAsset(source=_static("renderer.js"))
-        return CardWidget(self._asset, turn_id, on_message)
+        return self._asset
+
+    def make(self, turn_id: str, on_message: Callable[[dict[str, Any]], None]) -> CardWidget:
+        """Return a card for the turn of that id."""
+        return CardWidget(self.asset, turn_id, on_message)

@@ -1,6 +1,7 @@
 /** Draw a turn into an element, live or saved. The same code is the live card's and the labextension's. */
 
 import { render } from 'preact';
+import { Alone } from './card/alone';
 import { CardProvider, type Card } from './card/context';
 import { Part } from './card/part';
 import { TurnView } from './card/turn';
@@ -37,21 +38,22 @@ function line(root: Element, className: string, text: string): void {
 
 let drawn = 0;
 
-function draw(root: Element, card: Card): void {
+function draw(root: Element, card: Card, part = ''): void {
   // The root is drawn anew each time, and cheaply: its parts look at their own revisions.
   drawn += 1;
   render(
     <CardProvider value={card}>
-      <Part rev={String(drawn)}><TurnView /></Part>
+      <Part rev={String(drawn)}>{part ? <Alone part={part} /> : <TurnView />}</Part>
     </CardProvider>,
     root
   );
 }
 
-/** Draw the live card of `model`'s turn into `el`. */
+/** Draw the live card of `model`'s turn, or the part of it that `model` names, into `el`. */
 export function mountLive(model: Model, el: Element): Dispose {
   const root = place(el);
   const stands = new Place(el);
+  const part = String(model.get('part') ?? '');
   let card: Card | null = null;
   let frame = 0;
   let over = false;
@@ -69,7 +71,7 @@ export function mountLive(model: Model, el: Element): Dispose {
     if (!store) return;
     if (!card) begin(root, store);
     if (card?.store !== store || card.gone !== link.gone) card = liveCard(link, store);
-    draw(root, card);
+    draw(root, card, part);
   };
   const schedule = (): void => {
     frame ||= requestAnimationFrame(paint);

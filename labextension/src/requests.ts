@@ -41,13 +41,14 @@ export function soon(look: () => void, delay_ms: number): () => void {
   };
 }
 
-/** The cards whose turn is not over, one for each turn. */
+/** The cards whose turn is not over, one for each turn: a widget of its own tells after `#` which one it is. */
 export function runningCards(): LiveCard[] {
   const cards = new Map<string, LiveCard>();
   for (const card of liveCards()) {
     const turn = card.turn();
     // of two views of a turn, the one that stands in the page
-    if (turn && !hasEnded(turn) && !cards.get(turn.turn_id)?.root.isConnected) cards.set(turn.turn_id, card);
+    const id = turn?.turn_id.replace(/#.*/, '');
+    if (turn && id !== undefined && !hasEnded(turn) && !cards.get(id)?.root.isConnected) cards.set(id, card);
   }
   return [...cards.values()];
 }

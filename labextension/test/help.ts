@@ -161,12 +161,15 @@ export class Kernel {
   readonly losing = new Set<(content: unknown) => void>();
   seq = 0;
 
-  constructor(public turn: Turn) {}
+  constructor(
+    public turn: Turn,
+    private readonly part = ''
+  ) {}
 
   /** What anywidget hands to one view. */
   model(): Model {
     return {
-      get: name => (name === 'turn_id' ? this.turn.turn_id : undefined),
+      get: name => ({ turn_id: this.turn.turn_id, part: this.part })[name],
       send: content => void (content.type === 'offers' || this.received.push(content)), // those are asked for at every turn
       on: (event, handler) => void this.heard(event).add(handler),
       off: (event, handler) => void this.heard(event).delete(handler)
@@ -210,8 +213,8 @@ export function pass(ms: number): void {
 }
 
 /** A live card of `doc`, drawn; its requests can be answered, unless it is `young`. */
-export async function live(doc: Turn, { young = false } = {}): Promise<{ el: HTMLElement; kernel: Kernel; dispose: () => void }> {
-  const kernel = new Kernel(doc);
+export async function live(doc: Turn, { young = false, part = '' } = {}): Promise<{ el: HTMLElement; kernel: Kernel; dispose: () => void }> {
+  const kernel = new Kernel(doc, part);
   const el = document.createElement('div');
   document.body.append(el);
   const dispose = mountLive(kernel.model(), el);
