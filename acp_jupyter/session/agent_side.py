@@ -313,6 +313,7 @@ class AgentSide:
                 refused.append(error.message)
         self._settled = True
         if refused:
+            self._on_opened()
             raise errors.UsageError(
                 f"what you had chosen could not be set again: {'; '.join(refused)}",
                 advice="No prompt was sent. Choose anew (%acp mode, model, set), or go on without it.",

@@ -11,7 +11,7 @@ import contextlib
 import json
 import time
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import platformdirs
 
@@ -38,8 +38,11 @@ class Remembered(NamedTuple):
     chosen: tuple[tuple[str | None, Any], ...] = ()
 
 
+Chosen: TypeAlias = "tuple[tuple[str | None, Any], ...]"
+
+
 class Memory:
-    """The state file.
+    """The state files: of sessions, and beside it of what was last chosen with each agent.
 
     Args:
         file: JSON; by default in the user's state folder.
@@ -47,6 +50,7 @@ class Memory:
 
     def __init__(self, file: Path | None = None) -> None:
         self.file = file or platformdirs.user_state_path("acp-jupyter") / "sessions.json"
+        self._choices_file = self.file.with_name("choices.json")
 
     def keep(self, place: str, agent: str, session: Remembered) -> None:
         """Remember a session; the oldest entries are dropped beyond a few hundred.
@@ -54,17 +58,26 @@ class Memory:
         Raises:
             UsageError: The file cannot be written.
         """
-        entries = self._entries()
+        entries = _read(self.file)
         before = self.find_all(place, agent)
         entries.pop(_key(place, agent), None)
         earlier = [one._asdict() for one in before if one.session_id != session.session_id][:_EARLIER]
         entries[_key(place, agent)] = {**session._asdict(), "at": time.time(), "earlier": earlier}
-        newest = dict(list(entries.items())[-_ENTRIES:])
-        try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            replace(self.file, (json.dumps(newest, indent=1) + "\n").encode(), 0o600)
-        except OSError as error:
-            raise UsageError(f"cannot write {self.file}: {error}", advice="Make it writable.") from error
+        _write(self.file, dict(list(entries.items())[-_ENTRIES:]))
+
+    def keep_choices(self, agent: str, chosen: Chosen) -> None:
+        """Remember what was last chosen with an agent.
+
+        Raises:
+            UsageError: The file cannot be written.
+        """
+        entries = _read(self._choices_file)
+        if _chosen(entries.get(agent)) != chosen:
+            _write(self._choices_file, {**entries, agent: chosen})
+
+    def choices(self, agent: str) -> Chosen:
+        """Return what was last chosen with an agent."""
+        return _chosen(_read(self._choices_file).get(agent))
 
     def find(self, place: str, agent: str) -> Remembered | None:
         """Return the session that was kept last for a place, or that its notebook's own transcripts name."""
@@ -72,20 +85,29 @@ class Memory:
 
     def find_all(self, place: str, agent: str) -> list[Remembered]:
         """Return what `find` does and those that were kept before it, the latest first."""
-        kept = _sessions(self._entries().get(_key(place, agent)))
+        kept = _sessions(_read(self.file).get(_key(place, agent)))
         told = None if kept else in_notebook(Path(place), agent)
         return kept if told is None else [told]
 
     def agents(self, place: str) -> list[str]:
         """Return the names of the agents with which a place had sessions, the latest first."""
-        keys = [_read_key(key) for key in reversed(self._entries())]
+        keys = [_read_key(key) for key in reversed(_read(self.file))]
         names = [agent for one, agent in keys if one == place]
         return names or list(dict.fromkeys(name for name, _session in reversed(_told(Path(place)))))
 
-    def _entries(self) -> dict[str, Any]:
-        with contextlib.suppress(OSError, ValueError, RecursionError):
-            return as_dict(json.loads(self.file.read_text("utf-8")))
-        return {}  # not there, or damaged: what it held is only a convenience
+
+def _read(file: Path) -> dict[str, Any]:
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        return as_dict(json.loads(file.read_text("utf-8")))
+    return {}  # not there, or damaged: what it held is only a convenience
+
+
+def _write(file: Path, entries: dict[str, Any]) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace(file, (json.dumps(entries, indent=1) + "\n").encode(), 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot write {file}: {error}", advice="Make it writable.") from error
 
 
 def in_notebook(path: Path, agent: str) -> Remembered | None:
@@ -116,12 +138,15 @@ def _sessions(entry: Any) -> list[Remembered]:
     """Read an entry of the state file: its latest session, and the earlier ones."""
     found: list[Remembered] = []
     for fields in [as_dict(entry), *map(as_dict, as_list(as_dict(entry).get("earlier")))]:
-        pairs = [cast("list[Any]", pair) for pair in as_list(fields.get("chosen")) if isinstance(pair, list)]
         session = _session(fields)
         if session is not None:
-            chosen = tuple((pair[0], pair[1]) for pair in pairs if _is_choice(pair))
-            found.append(session._replace(chosen=chosen))
+            found.append(session._replace(chosen=_chosen(fields.get("chosen"))))
     return found
+
+
+def _chosen(pairs: Any) -> Chosen:
+    lists = [cast("list[Any]", pair) for pair in as_list(pairs) if isinstance(pair, list)]
+    return tuple((pair[0], pair[1]) for pair in lists if _is_choice(pair))
 
 
 def _session(fields: dict[str, Any]) -> Remembered | None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from acp_jupyter.session.frames import Frames
     from acp_jupyter.session.host import Host
     from acp_jupyter.session.loop import LoopThread
+    from acp_jupyter.session.memory import Chosen
     from acp_jupyter.session.opening import How
     from acp_jupyter.wire.watcher import Watcher
 
@@ -64,6 +65,7 @@ class Session(Shown):
         present: Shows a turn while it runs, asks what is to be asked, and returns it at its end. Without it
             nobody is asked, and what no policy answers is rejected.
         limits: How long it waits for the agent.
+        chosen: The options, ``None`` for the mode, and their values that the user has chosen before.
         host: A running agent that it shares with other sessions, where `stop` ends the session alone; by
             default it has one for itself.
     """
@@ -78,6 +80,7 @@ class Session(Shown):
         keep: Callable[[Remembered], str | None] | None = None,
         recall: Callable[[str], Remembered | None] = lambda _session_id: None,
         limits: Limits = Limits(),  # noqa: B008  # it never changes
+        chosen: Chosen = (),
         host: Host | None = None,
     ) -> None:
         self.loop = loop
@@ -90,6 +93,10 @@ class Session(Shown):
         self._conversation = Conversation(
             spec, watcher, limits, lambda turn: turn.turn_id in self._attended, self._opened, host=host
         )
+        if chosen:
+            self._conversation.agent.chosen = dict(chosen)
+            listed = ", ".join(f"{option_id or 'mode'} = {value}" for option_id, value in chosen)
+            self._conversation.to_tell.append(f"As you last chose with {spec.name}: {listed}.")
 
     # --- what it looks like from outside
 

@@ -119,12 +119,14 @@ class Sessions:
     def _session_with(self, spec: AgentSpec) -> Session:
         session = self._by_name.get(spec.name)
         if session is None:
+            standing = settings()
             session = Session(
                 spec,
                 loop=self.loop,
                 watcher=self._watcher,
                 present=self._present,
-                limits=Limits(start_s=settings().start_timeout_s),
+                limits=Limits(start_s=standing.start_timeout_s),
+                chosen=self.memory.choices(spec.name) if standing.remember_choices else (),
                 keep=lambda remembered: self._keep(spec.name, remembered),
                 recall=lambda session_id: self._recall(spec.name, session_id),
             )
@@ -169,6 +171,8 @@ class Sessions:
         self._met.add(agent)
         try:
             self.memory.keep(place, agent, remembered)
+            if settings().remember_choices:
+                self.memory.keep_choices(agent, remembered.chosen)
         except UsageError as error:  # a convenience: it costs no turn
             _log.warning("the session is not remembered: %s", error)
         if before is None or session.way_back is None:

@@ -47,6 +47,7 @@ class Settings(BaseModel):
     that no approved call covers. ``answer_timeout_s`` is how long a person has to answer a permission request
     before it is rejected, ``None`` for ever. ``save`` says how much of a turn the notebook keeps,
     ``save_limit`` how many characters of each value, ``save_total`` how many of all of them.
+    ``remember_choices`` has a new session with an agent begin with the mode, model and options last chosen.
     ``secret_patterns`` are further names of files that hold secrets, ``redact`` further names of variables.
     ``start_timeout_s`` is how long an agent may take for each answer while it starts. ``registry`` is where
     the public list of agents is.
@@ -62,6 +63,7 @@ class Settings(BaseModel):
     save: Save = "bounded"
     save_limit: int = Field(default=64_000, gt=0)
     save_total: int = Field(default=2_000_000, gt=0)
+    remember_choices: bool = False
     secret_patterns: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     start_timeout_s: float = Field(default=120.0, gt=0, allow_inf_nan=False)

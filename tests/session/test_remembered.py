@@ -214,6 +214,47 @@ def test_a12_what_was_chosen_holds_in_a_later_kernel_too(kernels: Kernels) -> No
     assert ModeChange("plan", "Plan only", "you") not in turn.items
 
 
+def test_the_last_choice_with_an_agent_is_remembered_where_the_user_says_so(
+    kernels: Kernels, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernels.agent("rich")
+    kernels.agent("other")
+    monkeypatch.setenv("ACP_JUPYTER_REMEMBER_CHOICES", "true")
+    kernels.restart("rich").get("rich").run("Go.", choices=Choices(mode="plan"))
+    later = kernels.restart("rich", "other")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    turn = later.get("rich").run("Go.")
+    assert turn.mode == {"id": "plan", "name": "Plan only"}
+    assert "As you last chose with rich: mode = plan." in notes(turn)
+    assert later.get("other").run("Go.").mode == {"id": "ask", "name": "Ask"}
+    monkeypatch.setenv("ACP_JUPYTER_REMEMBER_CHOICES", "false")
+    plain = kernels.restart("rich").get("rich")
+    assert plain.run("Go.").mode == {"id": "ask", "name": "Ask"}
+    plain.choose(mode="ask")
+    assert Memory().choices("rich") == ((None, "plan"),)
+
+
+def test_a_remembered_choice_that_is_no_longer_offered_is_told_once_and_forgotten(
+    kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels.agent("rich")
+    monkeypatch.setenv("ACP_JUPYTER_REMEMBER_CHOICES", "true")
+    Memory().keep_choices("rich", ((None, "gone"),))
+    session = kernels.restart("rich").get("rich")
+    with pytest.raises(UsageError, match=r"could not be set again: the agent has no mode 'gone'"):
+        session.run("Go.")
+    assert session.run("Go.").state == "done"
+    assert Memory().choices("rich") == ()
+    assert kernels.restart("rich").get("rich").run("Go.").state == "done"
+
+
+@pytest.mark.parametrize("text", ["[", "[]", '{"rich": 3}', '{"rich": [[null, "plan", 1], "x", [1, "a"]]}'])
+def test_damaged_choices_are_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "choices.json").write_text(text)
+    assert Memory(tmp_path / "sessions.json").choices("rich") == ()
+
+
 def test_an_agent_of_the_settings_that_is_not_known_names_its_place(
     kernels: Kernels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
