@@ -93,6 +93,16 @@ declare module '@jupyterlab/notebook' {
   export const INotebookTracker: unknown;
 }
 
+declare module '@jupyterlab/application' {
+  export interface ILabShell {
+    /** What had the focus last, of what stands in the main area. */
+    readonly currentWidget: unknown;
+  }
+
+  /** The token by which a plugin gets JupyterLab's shell; Notebook 7 has another. */
+  export const ILabShell: unknown;
+}
+
 declare module '@jupyterlab/apputils' {
   export interface ICommandPalette {
     addItem(item: { command: string; category: string }): unknown;

@@ -30,6 +30,15 @@ export interface Files {
   has(path: string): boolean;
   /** Open a file for whoever has clicked at `from`. @returns Why it cannot be opened, or null. */
   open(place: FilePlace, from: Element): Promise<string | null>;
+  /** Null where the page has no room beside a notebook. */
+  readonly following: Following | null;
+}
+
+/** The notebooks beside which what the agent works on is opened, as it moves on. */
+export interface Following {
+  /** Whether the notebook in which `card` stands is one of them. */
+  has(card: Element): boolean;
+  set(card: Element, on: boolean): void;
 }
 
 /** A live card of the page. */

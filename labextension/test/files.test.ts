@@ -1,47 +1,11 @@
-import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ServerFiles, serverRoots } from '../src/files';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { serverRoots } from '../src/files';
 import { setFiles } from '../src/page';
 import type { Diff } from '../src/types';
 import { $, call, click, live, saved, turnOf } from './help';
+import { Lab, ROOT } from './lab';
 
-const ROOT = '/home/user';
 const FILE = `${ROOT}/project/src/a.py`;
-
-/** JupyterLab, with one notebook and the documents that were opened in it. */
-class Lab {
-  readonly contents: Record<string, { type: string; last_modified: string }> = { 'project/src/a.py': { type: 'file', last_modified: 'then' } };
-  readonly panel = { id: 'nb', node: document.body } as NotebookPanel;
-  readonly executed: Record<string, unknown>[] = [];
-  readonly activateById = vi.fn();
-  readonly selectWidget = vi.fn();
-  readonly setCursorPosition = vi.fn();
-  readonly revert = vi.fn(async () => undefined);
-  model = { dirty: false };
-  attached = true;
-
-  files(roots = [ROOT]): ServerFiles {
-    const get = async (path: string) => this.contents[path] ?? Promise.reject(new Error(`No such file: ${path}`));
-    const tracker = { forEach: (visit: (panel: NotebookPanel) => void) => visit(this.panel) } as INotebookTracker;
-    const app = {
-      shell: { activateById: this.activateById },
-      commands: { execute: async (_id: string, args: Record<string, unknown>) => this.open(args) },
-      serviceManager: { contents: { get } }
-    };
-    return new ServerFiles(app, tracker, roots);
-  }
-
-  private open(args: Record<string, unknown>): unknown {
-    this.executed.push(args);
-    return {
-      id: `document-${this.executed.length}`,
-      isAttached: this.attached,
-      parent: { selectWidget: this.selectWidget },
-      content: { editor: { lineCount: 20, setCursorPosition: this.setCursorPosition } },
-      context: { ready: Promise.resolve(), model: this.model, contentsModel: { last_modified: 'then' }, revert: this.revert }
-    };
-  }
-}
 
 let lab: Lab;
 beforeEach(() => void (lab = new Lab()));
@@ -78,10 +42,10 @@ describe('a file is opened', () => {
     expect(await files.open({ path: FILE, line: 12 }, document.body)).toBeNull();
     expect(lab.executed).toEqual([{ path: 'project/src/a.py', factory: 'Editor', options: { ref: 'nb', mode: 'split-right', activate: false } }]);
     expect(lab.setCursorPosition).toHaveBeenCalledWith({ line: 11, column: 0 });
-    expect(lab.activateById).toHaveBeenCalledWith('document-1');
+    expect(lab.activateById).toHaveBeenCalledWith('project/src/a.py Editor');
     expect(lab.revert).not.toHaveBeenCalled();
     await files.open({ path: FILE, line: null }, document.body);
-    expect(lab.executed[1]).toEqual({ path: 'project/src/a.py', options: { ref: 'document-1', mode: 'tab-after', activate: false } });
+    expect(lab.executed[1]).toEqual({ path: 'project/src/a.py', options: { ref: 'project/src/a.py Editor', mode: 'tab-after', activate: false } });
     expect(lab.setCursorPosition).toHaveBeenCalledTimes(1);
   });
 
@@ -94,7 +58,7 @@ describe('a file is opened', () => {
     lab.contents['project/src/a.py'] = { type: 'file', last_modified: 'now' };
     await lab.files().open({ path: FILE, line: 1 }, document.body);
     expect(lab.revert).toHaveBeenCalledTimes(1);
-    lab.model = { dirty: true };
+    lab.model.dirty = true;
     await lab.files().open({ path: FILE, line: 1 }, document.body);
     expect(lab.revert).toHaveBeenCalledTimes(1);
   });

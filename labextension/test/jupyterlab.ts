@@ -1,5 +1,6 @@
 /** What the page provides, for tests without one: the tokens, by which nothing is found. */
 
+export const ILabShell = {};
 export const INotebookTracker = {};
 export const ICommandPalette = {};
 export const IStatusBar = {};

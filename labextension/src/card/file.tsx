@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { files } from '../page';
 import { pathTrouble } from '../text/paths';
 import { useCard } from './context';
-import { Code } from './seen';
+import { Code, seen } from './seen';
 
 interface Props {
   path: string;
@@ -30,8 +30,8 @@ function Open({ path, line, text }: Props): JSX.Element {
   };
   return (
     <>
-      <button type="button" class="acp-file" title={`Open this file${line === null ? '' : ` at line ${line}`}`} onClick={open}><Code text={text} /></button>
-      <span role="status" class="acp-bad">{failed}</span>
+      <button type="button" class="acp-file" title={`Open ${seen(path)}${line === null ? '' : ` at line ${line}`}`} onClick={open}><Code text={text} /></button>
+      <span role="status" class="acp-bad" dir="ltr">{failed}</span>
     </>
   );
 }

@@ -4,6 +4,7 @@ import { hasEnded } from '../store';
 import { clock, duration, money, tokens } from '../text/format';
 import type { Offer, Turn, Usage } from '../types';
 import { useCard, useNow } from './context';
+import { WorkedOn } from './follow';
 import { Icon } from './icons';
 import { agentName } from './asked';
 import { Code, Seen, seen } from './seen';
@@ -137,15 +138,17 @@ function Stop({ requested }: { requested: boolean }): JSX.Element {
   );
 }
 
-/** A quiet second line: the session's title, where it works, and the policy in force. */
+/** A quiet second line: the session's title, where it works, the policy in force, and the file that the agent works on. */
 export function SubHeader(): JSX.Element {
-  const { turn } = useCard().store;
+  const { store, live } = useCard();
+  const { turn } = store;
   return (
     <div class="acp-subheader">
       {turn.title ? <span class="acp-session-title"><Seen text={turn.title} /></span> : null}
       {turn.cwd ? <span title="working directory"><Code text={turn.cwd} /></span> : null}
       {turn.additional_directories.map(path => <span key={path} title="further directory">+ <Code text={path} /></span>)}
       {turn.policy !== 'ask' && turn.policy !== LOUD ? <span>policy: <b><Seen text={turn.policy} /></b></span> : null}
+      {live && !hasEnded(turn) ? <WorkedOn turn={turn} /> : null}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { own } from '../ops';
 import { embeddedTerminals, hasEnded, openKeys, permissionsInOrder } from '../store';
 import type { Item, Permission, ToolCall, Turn } from '../types';
+import { workedOn } from '../worked-on';
 import { useCard } from './context';
 import { ErrorView } from './error';
 import { Footer } from './footer';
@@ -34,7 +35,8 @@ export function TurnView(): JSX.Element {
     const block = requestOf(key);
     if (block && body.ref.current && ui.get('away:body') !== true) bringIntoSight(body.ref.current, block);
   });
-  const head = `${store.revision('')} ${open.join(' ')}`;
+  const at = live ? workedOn(turn) : null;
+  const head = `${store.revision('')} ${open.join(' ')} ${at?.call.kind} ${at?.path}:${at?.line}`;
   return (
     <article
       class="acp-turn"
