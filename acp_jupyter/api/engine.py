@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from acp_jupyter.session.agents import AgentSpec
+    from acp_jupyter.session.link import Offer
 
 T = TypeVar("T")
 _CLOSE_S = 15.0
@@ -34,9 +35,9 @@ class Engine:
         self._owner = os.getpid()
         atexit.register(self.close)
 
-    def host(self, spec: AgentSpec, start_s: float) -> Host:
+    def host(self, spec: AgentSpec, start_s: float, *, offer: Offer, cwd: str | None) -> Host:
         """Return a host for an agent; `end` ends it, at the latest the interpreter's end does."""
-        host = Host(spec, watcher=self.watcher, start_s=start_s, shared=True)
+        host = Host(spec, watcher=self.watcher, start_s=start_s, shared=True, offer=offer, cwd=cwd)
         self._hosts.add(host)
         return host
 

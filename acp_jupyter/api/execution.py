@@ -1,4 +1,4 @@
-"""One call of a tool: a turn in a session of its own, which may be held while somebody decides.
+"""One call under way: a turn, which may be held while somebody decides.
 
 See https://agentclientprotocol.com/protocol/prompt-turn.
 """
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from acp_jupyter.api.schemas import OfferedOption, PermissionRequest, PermissionShown, SuspendPayload
 from acp_jupyter.model.content import as_dict
 from acp_jupyter.session.choices import Choices
-from acp_jupyter.session.run import Limits
-from acp_jupyter.session.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+    from contextlib import AbstractAsyncContextManager
+
     from acp_jupyter.api.engine import Engine
     from acp_jupyter.model.turn import Turn
-    from acp_jupyter.session.host import Host
     from acp_jupyter.session.permissions import PendingPermission
-    from acp_jupyter.session.roots import Roots
     from acp_jupyter.session.run import TurnRun
+    from acp_jupyter.session.session import Session
 
 CANCEL_S = 10.0
 
@@ -31,42 +31,31 @@ class Execution:
 
     Args:
         engine: The loop that it is played on.
-        host: Its agent, which others may use too.
-        roots: Where it works.
-        auth_method_id: The log-in to use before the session is opened.
+        session: Where it is played.
+        around: What surrounds the turn, on the loop: what comes before the prompt, and what is put away.
+        kill: Awaited on the loop where the agent does not end the turn when it is asked to.
         model: The model to choose.
-        alone: Whether the agent's process ends with it.
     """
 
-    def __init__(  # noqa: PLR0913  # each is named at the call
+    def __init__(  # each is named at the call
         self,
         engine: Engine,
-        host: Host,
-        roots: Roots,
+        session: Session,
         *,
-        auth_method_id: str | None = None,
+        around: Callable[[], AbstractAsyncContextManager[None]],
+        kill: Callable[[], Coroutine[Any, Any, None]],
         model: str | None = None,
-        alone: bool,
     ) -> None:
-        self.session = Session(
-            host.spec,
-            loop=engine.loop,
-            watcher=engine.watcher,
-            host=host,
-            limits=Limits(start_s=host.start_s, cancel_grace_s=CANCEL_S),
-        )
-        self.session.set_roots(roots.cwd, roots.additional)
+        self.session = session
         self._engine = engine
-        self._host = host
-        self._roots = roots
-        self._auth_method_id = auth_method_id
+        self._around = around
+        self._kill = kill
         self._model = model
-        self._alone = alone
-        self._run: TurnRun | None = None
+        self.run: TurnRun | None = None
 
-    def start(self, task: str) -> None:
+    def start(self, prompt: str | Sequence[dict[str, Any]]) -> None:
         """Begin, and return at once."""
-        self.ended = self._engine.loop.submit(self._to_its_end(task))
+        self.ended = self._engine.loop.submit(self._to_its_end(prompt))
 
     async def result(self) -> Turn:
         """Wait for the end, with all that it leaves behind put away.
@@ -81,16 +70,13 @@ class Execution:
         self._engine.loop.call(self._cancel)
 
     def _cancel(self) -> None:
-        if self._run is not None:
-            self._run.cancel()
+        if self.run is not None:
+            self.run.cancel()
         else:  # it still logs in
             self.ended.cancel()
 
     async def give_up(self) -> None:
-        """Cancel the turn and wait for its end, for at most 10 s; then it is ended without the agent's word.
-
-        An agent that this call has for itself is killed then.
-        """
+        """Cancel the turn and wait for its end, for at most 10 s; then the agent is not asked any more."""
         self.cancel()
         if not await self.wait(CANCEL_S):
             await self._engine.on_loop(self._kill())
@@ -101,12 +87,6 @@ class Execution:
         ended.add_done_callback(lambda done: done.cancelled() or done.exception())
         done, _ = await asyncio.wait([ended], timeout=timeout_s)
         return bool(done)
-
-    async def _kill(self) -> None:
-        if self._alone:
-            await self._engine.end(self._host)
-        else:
-            await self.session.end()
 
     def _told_before(self, asked: PendingPermission) -> dict[str, Any]:
         """What earlier updates have said of the call: a request need not repeat its arguments."""
@@ -135,16 +115,10 @@ class Execution:
             SuspendPayload(permission_request=shown, request=request),
         )
 
-    async def _to_its_end(self, task: str) -> Turn:
-        try:
-            if self._auth_method_id is not None:
-                await self._host.log_in(self._auth_method_id, self._roots)
-            self._run = self.session.start(task, choices=Choices(model=self._model), attended=True)
-            return await self._run.wait()
-        finally:
-            await self.session.end()
-            if self._alone:
-                await self._engine.end(self._host)
+    async def _to_its_end(self, prompt: str | Sequence[dict[str, Any]]) -> Turn:
+        async with self._around():
+            self.run = self.session.start(prompt, choices=Choices(model=self._model), attended=True)
+            return await self.run.wait()
 
     async def next_question(self) -> PendingPermission | None:
         """Wait until the agent asks something; ``None`` where the call has ended."""
@@ -161,10 +135,16 @@ class Execution:
                 changed.clear()
                 for form in self.session.pending_elicitations:
                     self.session.decline_unasked(form.key)
-                asked = next((one for one in self.session.pending if not one.permission.checking), None)
+                asked = next((one for one in self.pending if not one.permission.checking), None)
                 if asked is not None:
                     return asked
                 await changed.wait()
             return None
         finally:
             stop()
+
+    @property
+    def pending(self) -> list[PendingPermission]:
+        """The requests of this call that wait for an answer."""
+        run = self.run
+        return [one for one in self.session.pending if run is not None and one.key in run.turn.permissions]

@@ -76,6 +76,7 @@ class AgentSide:
         self.host = host
         self.roots: Roots | None = None
         self.mcp_servers: list[dict[str, Any]] = []
+        self.meta: dict[str, Any] | None = None  # told the agent with a new session
         self.begun: set[str] = set()  # the sessions that were begun by us, afresh or as a copy
         self.chosen: dict[str | None, Any] = {}  # what the user wants, whichever process and session it is
         self.on_frame = on_frame
@@ -342,7 +343,7 @@ class AgentSide:
                 self._apply_opening,
                 how=how,
                 session_id=session_id,
-                place=Place(self.the_roots(), self.mcp_servers),
+                place=Place(self.the_roots(), self.mcp_servers, self.meta),
                 agent=self.info,
                 timeout_s=self.host.start_s,
             )

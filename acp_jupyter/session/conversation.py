@@ -31,6 +31,7 @@ from acp_jupyter.session.line import Line, NotConfirmed
 from acp_jupyter.session.permissions import PermissionBroker
 from acp_jupyter.session.secret_files import SECRET_PATTERNS
 from acp_jupyter.session.settings import Settings, settings
+from acp_jupyter.session.store import StoreFiles
 from acp_jupyter.session.terminals import Terminals
 from acp_jupyter.wire.answers import INVALID_REQUEST, RequestError
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from acp_jupyter.session.opening import How
     from acp_jupyter.session.roots import Roots
     from acp_jupyter.session.run import Limits
+    from acp_jupyter.session.store import TextStore
     from acp_jupyter.wire.watcher import Watcher
 
     Listener = Callable[[list[Change]], None]
@@ -61,6 +63,7 @@ class Conversation:
         attended: Whether somebody can be asked now about what a turn wants.
         on_opened: Called when a session has been opened.
         host: A running agent that it shares with others; by default it has one for itself.
+        store: Where the agent's files are; by default on the disk, in the session's directories.
     """
 
     def __init__(  # noqa: PLR0913  # one place makes it
@@ -72,6 +75,7 @@ class Conversation:
         on_opened: Callable[[], None],
         *,
         host: Host | None = None,
+        store: TextStore | None = None,
     ) -> None:
         self.lock = threading.RLock()
         self.state = SessionState()
@@ -112,7 +116,11 @@ class Conversation:
         self._terminals = Terminals(
             self._apply, roots, self._check_prompted, watcher, gate=gate, taken=self._has_terminal
         )
-        files = ClientFiles(roots, self._check_prompted, gate)
+        files = (
+            StoreFiles(store, roots, self._check_prompted, gate)
+            if store is not None
+            else ClientFiles(roots, self._check_prompted, gate)
+        )
         self._client = ClientSide(
             self._apply,
             self.broker,

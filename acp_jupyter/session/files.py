@@ -48,6 +48,7 @@ REASONS = {
     "denied": "a person's yes was needed, and did not come",
     "rejected": "this turn's latest answer about it was no",
     "system": "the operating system refused",
+    "workspace": "the workspace that was given in Python refused, or failed",
 }
 
 
@@ -57,22 +58,26 @@ def refusal(reason: str, message: str, *, code: int = _INVALID, **more: Any) -> 
 
 
 def read_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:
-    r"""Read ``params["path"]``, from its 1-based ``line`` on, at most ``limit`` lines.
-
-    A line ends with ``\n``, which belongs to it. Line 0 is taken for line 1; beyond the end, and with limit
-    0, there is nothing.
+    """Read ``params["path"]``, or the `part_of` it that ``line`` and ``limit`` name.
 
     Raises:
         RequestError: It is outside the roots, missing, no regular file, too large, or not text.
     """
     path = resolve(params["path"], roots)
-    text = _decoded(path, _read(path)).text
-    line, limit = params.get("line"), params.get("limit")
+    return {"content": part_of(_decoded(path, _read(path)).text, params.get("line"), params.get("limit"))}
+
+
+def part_of(text: str, line: int | None, limit: int | None) -> str:
+    r"""Return a text from its 1-based ``line`` on, at most ``limit`` lines.
+
+    A line ends with ``\n``, which belongs to it. Line 0 is taken for line 1; beyond the end, and with limit
+    0, there is nothing.
+    """
     if line is None and limit is None:
-        return {"content": text}
+        return text
     start = max((line or 1) - 1, 0)
     lines = io.StringIO(text, newline="\n").readlines()
-    return {"content": "".join(lines[start : None if limit is None else start + limit])}
+    return "".join(lines[start : None if limit is None else start + limit])
 
 
 def write_text_file(params: dict[str, Any], roots: Roots) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from acp_jupyter import errors
-from acp_jupyter.session.link import Link, start_agent
+from acp_jupyter.session.link import Link, Offer, offer_to, start_agent
 from acp_jupyter.session.router import Router
 
 if TYPE_CHECKING:
@@ -29,14 +30,25 @@ class Host:
         start_s: How long each answer may take while it starts.
         shared: Whether several sessions may be on it. A session that stands alone ends it; shared, only its
             owner does, by `close`.
+        offer: What the agent is told of us; by default all that we can do.
+        cwd: Where its process is started; by default where the session works that has it started.
     """
 
-    def __init__(
-        self, spec: AgentSpec, *, watcher: Watcher | None, start_s: float, shared: bool = False
+    def __init__(  # noqa: PLR0913  # each is named at the call
+        self,
+        spec: AgentSpec,
+        *,
+        watcher: Watcher | None,
+        start_s: float,
+        shared: bool = False,
+        offer: Offer | None = None,
+        cwd: str | None = None,
     ) -> None:
         self.spec = spec
         self.start_s = start_s
         self.shared = shared
+        self.cwd = cwd
+        self._offer = offer
         self.process: AgentProcess | None = None
         self.link: Link | None = None
         self.router = Router(shared=shared, ignore=self._ignore)
@@ -45,6 +57,7 @@ class Host:
         self._starting = asyncio.Lock()
         self._logging_in = asyncio.Lock()
         self._logged_in: tuple[Link, str] | None = None
+        self._taken_up: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def log_in(self, method_id: str, roots: Roots) -> None:
         """Log in by one of the agent's own methods, once for each process.
@@ -59,6 +72,10 @@ class Host:
                 return
             await link.connection.authenticate(method_id)
             self._logged_in = (link, method_id)
+
+    def only_one_in(self, session_id: str | None) -> asyncio.Lock:
+        """Return what is to be held while a session of before is gone on with; a new one is nobody else's."""
+        return asyncio.Lock() if session_id is None else self._taken_up.setdefault(session_id, asyncio.Lock())
 
     @property
     def ignored(self) -> int:
@@ -77,7 +94,7 @@ class Host:
             self.router.guests.remove(guest)
 
     async def connected(self, roots: Roots) -> Link:
-        """Return the running agent, initialized; it is started in ``roots`` where it does not run.
+        """Return the running agent, initialized; it is started where it does not run.
 
         Raises:
             AgentError: It cannot start, ends, does not answer in time, or speaks another version.
@@ -91,9 +108,10 @@ class Host:
             return self.link
 
     async def _started(self, roots: Roots) -> Link:
-        self.process = await start_agent(self.spec, roots, self._watcher)
+        self.process = await start_agent(self.spec, self.cwd or roots.cwd, self._watcher)
         self.router.begin_anew()
-        link = Link(self.process, self.router, self.spec, self.router.frame, self.router.lost)
+        offer = self._offer or offer_to(self.spec)
+        link = Link(self.process, self.router, offer, self.router.frame, self.router.lost)
         try:
             await link.connection.initialize(self.start_s)
         except errors.AgentExited as error:

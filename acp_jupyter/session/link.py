@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_jupyter import errors
 from acp_jupyter.session.agents import not_found
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_jupyter.session.agents import AgentSpec
-    from acp_jupyter.session.roots import Roots
     from acp_jupyter.wire.v1 import Client
     from acp_jupyter.wire.watcher import Watcher
 
@@ -40,13 +39,26 @@ def client_info() -> dict[str, Any]:
     return {"name": "acp_jupyter", "title": "acp_jupyter", "version": number}
 
 
+class Offer(NamedTuple):
+    """What we say of ourselves in `initialize`: ``clientCapabilities``, ``clientInfo`` and ``_meta``."""
+
+    capabilities: dict[str, Any]
+    client_info: dict[str, Any]
+    meta: dict[str, Any] | None = None
+
+
+def offer_to(spec: AgentSpec) -> Offer:
+    """Return what we say to an agent where nobody wants it otherwise."""
+    return Offer(capabilities(spec), client_info())
+
+
 class Link:
     """An agent that runs, and our connection to it.
 
     Args:
         process: The agent.
         connection_client: Serves what the agent asks.
-        spec: Its entry.
+        offer: What it is told of us.
         on_frame: Sees every message, both ways: its direction, its line, and what that says.
         on_lost: Called where the agent ended the connection, and not we.
     """
@@ -55,7 +67,7 @@ class Link:
         self,
         process: AgentProcess,
         connection_client: Client,
-        spec: AgentSpec,
+        offer: Offer,
         on_frame: Callable[[str, bytes, Any], None],
         on_lost: Callable[[], None],
     ) -> None:
@@ -65,8 +77,9 @@ class Link:
         self.connection = Connection(
             process,
             connection_client,
-            capabilities=capabilities(spec),
-            client_info=client_info(),
+            capabilities=offer.capabilities,
+            client_info=offer.client_info,
+            meta=offer.meta,
             on_frame=on_frame,
             on_closed=self._closed,
         )
@@ -94,8 +107,8 @@ class Link:
             self.give_up()
 
 
-async def start_agent(spec: AgentSpec, roots: Roots, watcher: Watcher | None) -> AgentProcess:
-    """Start an agent's process.
+async def start_agent(spec: AgentSpec, cwd: str, watcher: Watcher | None) -> AgentProcess:
+    """Start an agent's process in ``cwd``.
 
     Raises:
         AgentNotFound: Its command is not found; the advice says how to install it, where that is known.
@@ -104,7 +117,7 @@ async def start_agent(spec: AgentSpec, roots: Roots, watcher: Watcher | None) ->
     env = spec.environment()
     try:
         return await AgentProcess.spawn(
-            spec.command, spec.args, cwd=roots.cwd, env=env, inherit=False, watcher=watcher
+            spec.command, spec.args, cwd=cwd, env=env, inherit=False, watcher=watcher
         )
     except errors.AgentNotFound as error:
         raise not_found(spec, error) from error

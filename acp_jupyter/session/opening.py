@@ -21,10 +21,14 @@ How = Literal["new", "load", "resume", "fork"]
 
 
 class Place(NamedTuple):
-    """Where a session works, and with what: its directories, its MCP servers as the protocol spells them."""
+    """Where a session works, and with what: its directories, its MCP servers as the protocol spells them.
+
+    ``meta`` is told the agent with a new session, as ``_meta``.
+    """
 
     roots: Roots
     mcp_servers: Sequence[dict[str, Any]]
+    meta: dict[str, Any] | None = None
 
 
 async def open_session(  # noqa: PLR0913  # each is named at the call
@@ -62,10 +66,10 @@ async def open_session(  # noqa: PLR0913  # each is named at the call
         if opened is not None:
             apply(events.SessionOpened(opened, answer))
 
-    roots, mcp_servers = place
+    roots, mcp_servers, meta = place
     more: dict[str, Any] = {"timeout_s": timeout_s, "on_response": answered}
     if how == "new" or session_id is None:
-        await connection.new_session(roots.cwd, roots.additional, mcp_servers, **more)
+        await connection.new_session(roots.cwd, roots.additional, mcp_servers, meta=meta, **more)
         return
     remembered = {
         "load": connection.load_session,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from acp_jupyter.session.loop import LoopThread
     from acp_jupyter.session.memory import Chosen
     from acp_jupyter.session.opening import How
+    from acp_jupyter.session.store import TextStore
     from acp_jupyter.wire.watcher import Watcher
 
 
@@ -68,6 +69,7 @@ class Session(Shown):
         chosen: The options, ``None`` for the mode, and their values that the user has chosen before.
         host: A running agent that it shares with other sessions, where `stop` ends the session alone; by
             default it has one for itself.
+        store: Where the agent's files are; by default on the disk, in the session's directories.
     """
 
     def __init__(  # noqa: PLR0913  # each is named at the call
@@ -82,6 +84,7 @@ class Session(Shown):
         limits: Limits = Limits(),  # noqa: B008  # it never changes
         chosen: Chosen = (),
         host: Host | None = None,
+        store: TextStore | None = None,
     ) -> None:
         self.loop = loop
         self._policy: str | None = None
@@ -91,7 +94,13 @@ class Session(Shown):
         self.keep = keep
         self._recall = recall
         self._conversation = Conversation(
-            spec, watcher, limits, lambda turn: turn.turn_id in self._attended, self._opened, host=host
+            spec,
+            watcher,
+            limits,
+            lambda turn: turn.turn_id in self._attended,
+            self._opened,
+            host=host,
+            store=store,
         )
         if chosen:
             self._conversation.agent.chosen = dict(chosen)
@@ -267,7 +276,7 @@ class Session(Shown):
 
     def start(
         self,
-        task: str,
+        task: str | Sequence[dict[str, Any]],
         *,
         policy: str | None = None,
         timeout_s: float | None = None,
@@ -277,7 +286,7 @@ class Session(Shown):
         """Start a turn and return at once. One turn runs at a time; others wait for theirs.
 
         Args:
-            task: The prompt.
+            task: The prompt, as text or as the protocol's content blocks.
             policy: The permission policy of this turn only; by default the session's.
             timeout_s: Cancel the turn after so many seconds.
             choices: The mode, model and options to be in force before the prompt; they stay.
@@ -286,7 +295,8 @@ class Session(Shown):
         Raises:
             UsageError: The task is empty, there is no such policy, or the environment holds a wrong setting.
         """
-        if not task.strip():
+        prompt = [{"type": "text", "text": task}] if isinstance(task, str) else [dict(one) for one in task]
+        if not prompt or not any(one.get("type") != "text" or str(one.get("text")).strip() for one in prompt):
             raise errors.UsageError("the task is empty", advice="Write what the agent is to do.")
         roots = self._conversation.agent.the_roots()
         standing = settings(roots.cwd, call={"policy": policy}, option={"policy": self._policy})
@@ -296,7 +306,7 @@ class Session(Shown):
             agent=self._conversation.agent.info,
             cwd=roots.cwd,
             additional_directories=list(roots.additional),
-            prompt=[{"type": "text", "text": task}],
+            prompt=prompt,
             policy=standing.policy,
             session_id=self.session_id,
         )
@@ -463,6 +473,21 @@ class Session(Shown):
         """Go on with a session that the agent remembers, without its history; otherwise as `load`."""
         self._switch("resume", session_id, cwd)
 
+    async def take_up(self, session_id: str) -> None:
+        """As `resume` or `load`, whichever the agent can, without its history; for those on the loop.
+
+        Raises:
+            UsageError: It can neither.
+        """
+        link = await self._conversation.agent.connected()
+        how = way_back(link.connection)
+        if how is None:
+            raise errors.UsageError(
+                "the agent cannot go on with a session of before",
+                advice="It offers neither sessionCapabilities.resume nor loadSession.",
+            )
+        await self._conversation.switch(how, session_id)
+
     def fork(self, session_id: str | None = None, cwd: str | None = None) -> str:
         """Go on with a copy of a session, by default of this one, and return its id; otherwise as `load`."""
         source = session_id or self.session_id
@@ -554,6 +579,15 @@ class Session(Shown):
     def mcp_servers(self) -> list[dict[str, Any]]:
         """The MCP servers that a session is opened with, as the protocol spells them; change it in place."""
         return self._conversation.agent.mcp_servers
+
+    @property
+    def meta(self) -> dict[str, Any] | None:
+        """What the agent is told with a new session as ``_meta``."""
+        return self._conversation.agent.meta
+
+    @meta.setter
+    def meta(self, meta: dict[str, Any] | None) -> None:
+        self._conversation.agent.meta = meta
 
     @property
     def capabilities(self) -> dict[str, Any]:

@@ -81,12 +81,13 @@ class Calls(ABC):
 
     # --- sessions
 
-    async def new_session(
+    async def new_session(  # noqa: PLR0913  # each is named at the call
         self,
         cwd: str,
         additional_directories: Sequence[str] = (),
         mcp_servers: Sequence[JsonObject] = (),
         *,
+        meta: JsonObject | None = None,
         timeout_s: float | None = _ANSWER_S,
         on_response: Callable[[JsonObject], None] | None = None,
     ) -> JsonObject:
@@ -96,6 +97,7 @@ class Calls(ABC):
             cwd: Its working directory, absolute.
             additional_directories: Further roots, absolute.
             mcp_servers: As the protocol spells them.
+            meta: The agent's own, ``_meta``.
             timeout_s: How long to wait.
             on_response: Gets the raw response before anything that arrived after it is handled.
 
@@ -107,6 +109,7 @@ class Calls(ABC):
             AuthenticationRequired: Log in first.
         """
         params = self._place(cwd, additional_directories, mcp_servers)
+        params |= {} if meta is None else {"_meta": meta}
         answer = await self._request("session/new", params, timeout_s=timeout_s, on_response=on_response)
         return _session("session/new", answer)
 

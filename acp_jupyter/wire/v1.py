@@ -99,6 +99,7 @@ class Connection(Calls):
         client: Serves the agent's requests.
         capabilities: ``clientCapabilities`` as sent; requests beyond them are refused.
         client_info: ``clientInfo`` as sent: name, title, version.
+        meta: ``_meta`` of `initialize`.
         on_frame: Sees every message, both ways, for a log: its direction, its line, and what that says.
         on_closed: Called once when the connection is gone, with the reason.
     """
@@ -110,6 +111,7 @@ class Connection(Calls):
         *,
         capabilities: JsonObject,
         client_info: JsonObject,
+        meta: JsonObject | None = None,
         on_frame: Callable[[Literal["in", "out"], bytes, Any], None] | None = None,
         on_closed: Callable[[AcpError], None] | None = None,
     ) -> None:
@@ -118,6 +120,7 @@ class Connection(Calls):
         self._client = client
         self._capabilities = capabilities
         self._client_info = client_info
+        self._meta = meta
         self._handlers = _handlers(client, capabilities, self._check_scope)
         self._peer = Peer(
             transport,
@@ -157,6 +160,7 @@ class Connection(Calls):
             "protocolVersion": PROTOCOL_VERSION,
             "clientCapabilities": self._capabilities,
             "clientInfo": self._client_info,
+            **({} if self._meta is None else {"_meta": self._meta}),
         }
         try:
             answer = object_of("initialize", await self._request("initialize", params, timeout_s=timeout_s))

@@ -3,65 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 import sys
-from collections.abc import Coroutine
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from acp_jupyter import errors
 from acp_jupyter.api import execution
+from acp_jupyter.api.decisions import first_option
 from acp_jupyter.api.errors import NotSuspended, PermissionCallbackFailed, PermissionSuspended
-from acp_jupyter.api.tool import AcpTool, create_acp_tool, first_option
+from acp_jupyter.api.tool import create_acp_tool
 from acp_jupyter.testing import script_command
 from tests.session.bench import OPTIONS, ask, descriptors, gone, soon
 
+if TYPE_CHECKING:
+    from tests.api.conftest import Tools
+
 ASKS = [ask({"kind": "edit"}), {"text": "${answer.outcome.outcome}"}]
-
-
-class Tools:
-    """Makes tools of scripted agents, and runs what is async."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.record = folder / "record.jsonl"
-        self.made: list[AcpTool] = []
-
-    def tool(self, script: Any, **more: Any) -> AcpTool:
-        command = script_command(script, self.folder / f"script-{len(self.made)}.json")
-        args = [*command[1:], "--record", str(self.record)]
-        given = {"id": "code-agent", "description": "Edit.", "cwd": str(self.folder), **more}
-        tool = create_acp_tool(command=command[0], args=args, **given)
-        self.made.append(tool)
-        return tool
-
-    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        async def all_of_it() -> Any:
-            try:
-                return await asyncio.wait_for(coroutine, 60)
-            finally:
-                for tool in self.made:
-                    await tool.aclose()
-
-        return asyncio.run(all_of_it())
-
-    def frames(self, direction: str = "c2a") -> list[dict[str, Any]]:
-        lines = [json.loads(line) for line in self.record.read_text().splitlines()]
-        return [line["msg"] for line in lines if line["dir"] == direction]
-
-    def outcomes(self) -> list[str]:
-        asked = {one["id"] for one in self.frames("a2c") if one.get("method") == "session/request_permission"}
-        answers = [one for one in self.frames() if "method" not in one and one.get("id") in asked]
-        return [one["result"]["outcome"]["outcome"] for one in answers]
-
-
-@pytest.fixture
-def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tools:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return Tools(tmp_path)
 
 
 def test_output_is_the_answer_without_thoughts(tools: Tools) -> None:
@@ -272,6 +231,32 @@ def test_abort_while_the_agent_ignores_it(
 
     tools.run(calls())
     assert "session/cancel" in [one.get("method") for one in tools.frames()]
+
+
+def test_a_deaf_agent_is_used_for_no_other_call_and_ended_with_the_last_one_on_it(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "CANCEL_S", 0.2)
+    begun, go = tools.folder / "begun", tools.folder / "go"
+    wait = {"if": {"prompt.0.text": "deaf"}, "then": [{"spawn": ["touch", str(begun)]}, {"sleep_s": 60}]}
+    other = {"until_file": str(go)}
+    tool = tools.tool([{"ignore_cancel": True}, {"report": "pid"}, {**wait, "else": [other]}])
+
+    async def calls() -> tuple[Any, Any]:
+        deaf = asyncio.create_task(tool("deaf"))
+        beside = asyncio.create_task(tool("beside"))
+        await asyncio.to_thread(soon, begun.exists)
+        deaf.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await deaf
+        go.touch()  # the call beside it goes on to its own end
+        ended = await beside
+        assert await asyncio.to_thread(gone, int(ended.output))
+        return ended, await tool("next")
+
+    beside, after = tools.run(calls())
+    assert beside.stop_reason == after.stop_reason == "end_turn"
+    assert beside.output != after.output
 
 
 def test_tool_arguments_that_came_before_the_request_are_in_the_payload(tools: Tools) -> None:
